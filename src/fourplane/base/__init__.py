@@ -1,0 +1,1 @@
+"""Ground floor: verdicts, findings, codes, units, host lists, time, files and errors."""

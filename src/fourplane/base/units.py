@@ -1,0 +1,162 @@
+"""Quantities with a dimension: written ``80 GiB``, ``400 Gb/s``, ``30 min``; compared as exact numbers.
+
+The dimension keeps bytes apart from bits and sizes from rates, so a quote of 400 GB/s never passes for
+400 Gb/s. Prefixes follow IEC 80000-13 (Ki, Mi, Gi: powers of 1,024) and SI (k, M, G: powers of 1,000).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import lru_cache
+
+__all__ = ["Dimension", "Quantity", "UnitError", "format_bytes", "format_seconds", "parse_quantity"]
+
+
+class Dimension(StrEnum):
+    """Kinds of quantity, named by their base unit."""
+
+    SIZE = "B"
+    RATE = "B/s"
+    BIT_RATE = "b/s"
+    DURATION = "s"
+    POWER = "W"
+    FRACTION = "1"
+
+
+_SI = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+_IEC = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
+
+
+def _unit_table() -> dict[str, tuple[Dimension, Fraction]]:
+    table: dict[str, tuple[Dimension, Fraction]] = {}
+    for prefix, factor in {**_SI, **_IEC}.items():
+        table[f"{prefix}B"] = (Dimension.SIZE, Fraction(factor))
+        table[f"{prefix}B/s"] = (Dimension.RATE, Fraction(factor))
+    for prefix, factor in _SI.items():
+        for unit in ("b/s", "bit/s", "bps"):
+            table[f"{prefix}{unit}"] = (Dimension.BIT_RATE, Fraction(factor))
+    for prefix in ("", "k", "M"):
+        table[f"{prefix}W"] = (Dimension.POWER, Fraction(_SI[prefix]))
+    seconds = {
+        "us": Fraction(1, 10**6), "µs": Fraction(1, 10**6), "ms": Fraction(1, 1000), "s": Fraction(1),
+        "min": Fraction(60), "h": Fraction(3600), "d": Fraction(86_400), "week": Fraction(604_800),
+        "weeks": Fraction(604_800), "day": Fraction(86_400), "days": Fraction(86_400),
+        "month": Fraction(2_628_000), "months": Fraction(2_628_000),
+        "year": Fraction(31_536_000), "years": Fraction(31_536_000),
+    }  # fmt: skip
+    table.update({unit: (Dimension.DURATION, factor) for unit, factor in seconds.items()})
+    table["%"] = (Dimension.FRACTION, Fraction(1, 100))
+    return table
+
+
+_UNITS = _unit_table()
+_PATTERN = re.compile(r"\s*([+-]?(?:\d{1,30}(?:\.\d{1,30})?|\.\d{1,30}))\s*([A-Za-zµ%/]{1,12})?\s*", re.ASCII)
+
+EXAMPLES = {
+    Dimension.SIZE: "80 GiB",
+    Dimension.RATE: "3.35 TB/s",
+    Dimension.BIT_RATE: "400 Gb/s",
+    Dimension.DURATION: "30 min",
+    Dimension.POWER: "700 W",
+    Dimension.FRACTION: "60 %",
+}
+
+WORDS = {
+    Dimension.SIZE: "a size",
+    Dimension.RATE: "a rate in bytes",
+    Dimension.BIT_RATE: "a rate in bits",
+    Dimension.DURATION: "a duration",
+    Dimension.POWER: "a power",
+    Dimension.FRACTION: "a share",
+}
+
+
+class UnitError(ValueError):
+    """The text isn't a quantity of the dimension asked for; ``expected`` says what would be."""
+
+    def __init__(self, message: str, expected: str) -> None:
+        super().__init__(message)
+        self.expected = expected
+
+
+@dataclass(frozen=True, slots=True, order=False)
+class Quantity:
+    """An exact amount of one dimension; ``text`` is as the author wrote it."""
+
+    amount: Fraction
+    dimension: Dimension
+    text: str
+
+    def to(self, unit: str) -> float:
+        """Return the amount in ``unit``.
+
+        Raises:
+            UnitError: ``unit`` has another dimension.
+        """
+        dimension, factor = _UNITS[unit]
+        if dimension is not self.dimension:
+            raise UnitError(f"{self.text} can't be given in {unit}", WORDS[self.dimension])
+        return float(self.amount / factor)
+
+    @property
+    def base(self) -> float:
+        """Return the amount in the dimension's base unit (B, B/s, b/s, s, W, 1)."""
+        return float(self.amount)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@lru_cache(maxsize=8192)
+def parse_quantity(text: str, dimension: Dimension) -> Quantity:
+    """Parse ``text`` as a quantity of ``dimension``; a share may be a bare number from 0 to 1.
+
+    Raises:
+        UnitError: not a number with a unit, an unknown unit, or a unit of another dimension.
+    """
+    expected = f"{WORDS[dimension]} such as {EXAMPLES[dimension]}"
+    match = _PATTERN.fullmatch(text)
+    if match is None:
+        raise UnitError(f"{text!r} is not {WORDS[dimension]}", expected)
+    number, unit = Fraction(match[1]), match[2] or ""
+    if not unit:
+        if dimension is not Dimension.FRACTION:
+            raise UnitError(f"{text!r} has no unit", expected)
+        factor = Fraction(1)
+    else:
+        if unit not in _UNITS:
+            raise UnitError(f"{unit!r} is not a unit that is known", expected)
+        found, factor = _UNITS[unit]
+        if found is not dimension:
+            raise UnitError(f"{text!r} is {WORDS[found]}, not {WORDS[dimension]}", expected)
+    return Quantity(number * factor, dimension, " ".join(text.split()))
+
+
+def format_bytes(count: float, *, suffix: str = "") -> str:
+    """Return a byte count in IEC units, three significant digits: ``1.50 GiB``."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(count) < 1024 or unit == "TiB":
+            digits = 0 if unit == "B" else 2 if abs(count) < 10 else 1 if abs(count) < 100 else 0
+            return f"{count:.{digits}f} {unit}{suffix}"
+        count /= 1024
+    raise AssertionError("unreachable")
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a duration as a person says it: ``850 µs``, ``12.3 s``, ``4 min 10 s``, ``2 h 5 min``."""
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} µs"
+    if seconds < 1:
+        return f"{seconds * 1e3:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{hours / 24:.1f} d"

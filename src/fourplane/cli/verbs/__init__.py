@@ -1,0 +1,1 @@
+"""One module per verb; imported only when that verb is called."""

@@ -1,0 +1,1 @@
+"""Engines bring a probe to nodes and its lines back."""

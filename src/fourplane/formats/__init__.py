@@ -1,0 +1,1 @@
+"""Pure parsers of other tools' output: text in, records and refusals out; they never raise on content."""

@@ -1,0 +1,1 @@
+"""The job that measures: plan, run, resume, record."""

@@ -1,0 +1,1 @@
+"""What people read: terminal, JSON and one offline HTML page."""

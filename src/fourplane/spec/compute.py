@@ -1,0 +1,148 @@
+"""Compute plane as declared and as promised: node shapes, pools, life cycle (C1, C4)."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+
+from fourplane.spec.types import BitRate, Count, Duration, HostList, Model, Name, Power, Rate, Size
+
+__all__ = [
+    "Component", "Cpu", "FormFactor", "Gpu", "LifeCycle", "Nic", "NodeEntry", "NodeShape", "Nvme", "Pool",
+    "PoolRole", "Replacement", "Sharing",
+]  # fmt: skip
+
+
+class FormFactor(StrEnum):
+    """How the GPU sits in the node."""
+
+    SXM = "sxm"
+    PCIE = "pcie"
+    NVL = "nvl"
+    OAM = "oam"
+    SUPERCHIP = "superchip"
+
+
+class Sharing(StrEnum):
+    """How one GPU is divided (A2)."""
+
+    WHOLE = "whole-gpu"
+    MIG = "mig"
+    VGPU = "vgpu"
+    TIME_SLICING = "time-slicing"
+
+
+class PoolRole(StrEnum):
+    """What a pool is for."""
+
+    TRAINING = "training"
+    INFERENCE = "inference"
+    LOGIN = "login"
+    CPU = "cpu"
+    STAND_IN = "stand-in"
+    """A machine on which the path is proven before the target hardware exists; it proves nothing about GPUs."""
+
+
+class Gpu(Model):
+    """GPUs of one node; ``interconnect`` is nvswitch, nvlink, infinity-fabric or pcie."""
+
+    model: str | None = None
+    count: Count | None = None
+    memory: Size | None = None
+    form_factor: FormFactor | None = None
+    interconnect: str | None = None
+
+
+class Cpu(Model):
+    """CPUs of one node; ``cores`` are physical."""
+
+    model: str | None = None
+    sockets: Count | None = None
+    cores: Count | None = None
+    numa_nodes: Count | None = None
+
+
+class Nvme(Model):
+    """Local NVMe of one node: devices, size in sum, sequential rates in sum."""
+
+    devices: Count | None = None
+    total: Size | None = None
+    read: Rate | None = None
+    write: Rate | None = None
+
+
+class Nic(Model):
+    """One kind of network interface: how many, how fast each, what for; ``kind`` as Fabric.kind."""
+
+    count: Count | None = None
+    speed: BitRate | None = None
+    kind: str | None = None
+    role: str | None = None
+    gpu_direct: bool | None = None
+
+
+class NodeShape(Model):
+    """Facts of one node; a missing fact is a fact nobody stated."""
+
+    gpu: Gpu | None = None
+    cpu: Cpu | None = None
+    memory: Size | None = None
+    nvme: Nvme | None = None
+    nics: tuple[Nic, ...] = ()
+    power: Power | None = None
+
+
+class Component(Model):
+    """Life cycle of one layer of software."""
+
+    version: str | None = None
+    owner: str | None = None
+    upgrade_window: str | None = None
+    end_of_support: date | None = None
+    rollback: str | None = None
+
+
+class LifeCycle(Model):
+    """Life cycle of the node's software, layer by layer."""
+
+    driver: Component | None = None
+    cuda: Component | None = None
+    nccl: Component | None = None
+    container_toolkit: Component | None = None
+    container_runtime: Component | None = None
+    os_image: Component | None = None
+
+
+class Replacement(Model):
+    """What happens when a node dies: time to a new one, same kind or not, spares at hand."""
+
+    time: Duration | None = None
+    like_for_like: bool | None = None
+    spares: Count | None = None
+    owner: str | None = None
+
+
+class NodeEntry(Model):
+    """One node, or a host list of nodes, whose facts differ from the pool's shape."""
+
+    name: HostList
+    rack: str | None = None
+    switch: str | None = None
+    serial: str | None = None
+    shape: NodeShape | None = None
+
+
+class Pool(Model):
+    """Nodes of one shape and purpose."""
+
+    name: Name
+    role: PoolRole | None = None
+    count: Count | None = None
+    hosts: HostList | None = None
+    shape: NodeShape | None = None
+    nodes: tuple[NodeEntry, ...] = ()
+    sharing: Sharing | None = None
+    mig_profile: str | None = None
+    lifecycle: LifeCycle | None = None
+    replacement: Replacement | None = None
+    homogeneous: bool | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pydantic import Field
+
 from fourplane.spec.types import Count, Duration, Model, Money, Name, Share
 
 __all__ = [
@@ -98,7 +100,7 @@ class Team(Model):
     project: str | None = None
     environment: str | None = None
     cost_label: str | None = None
-    quotas: dict[str, Count] = {}
+    quotas: dict[str, Count] = Field(default_factory=dict)
     share: Share | None = None
     priority: Count | None = None
     budget_per_month: Money | None = None

@@ -30,8 +30,11 @@ $(VENV)/.lab: $(VENV)/.dev requirements/lab.txt
 
 venv: $(VENV)/.dev ## make the virtual environment; does nothing when it is up to date
 
+# 0 accepted, 1 rejected and 3 unproven are all completed runs; anything else is not
 prove: $(VENV)/.run ## measure this machine over four planes and write a report
-	@$(BIN)/python tools/prove_here.py $(WORK)
+	@mkdir -p $(WORK) && cp -R examples/laptop/. $(WORK)
+	@$(BIN)/fourplane prove -C $(WORK); status=$$?; \
+	  case $$status in 0|1|3) exit 0;; *) exit $$status;; esac
 
 test: $(VENV)/.dev ## everything that needs no system packages, in under three minutes
 	$(BIN)/python -m pytest -n 2

@@ -75,11 +75,17 @@ WORDS = {
 
 
 class UnitError(ValueError):
-    """The text isn't a quantity of the dimension asked for; ``expected`` says what would be."""
+    """The text isn't a quantity of the dimension asked for.
 
-    def __init__(self, message: str, expected: str) -> None:
+    Attributes:
+        expected: what would be, with an example.
+        fix: how the text would have to be written, "" where that can't be guessed.
+    """
+
+    def __init__(self, message: str, expected: str, fix: str = "") -> None:
         super().__init__(message)
         self.expected = expected
+        self.fix = fix
 
 
 @dataclass(frozen=True, slots=True, order=False)
@@ -120,19 +126,70 @@ def parse_quantity(text: str, dimension: Dimension) -> Quantity:
     expected = f"{WORDS[dimension]} such as {EXAMPLES[dimension]}"
     match = _PATTERN.fullmatch(text)
     if match is None:
-        raise UnitError(f"{text!r} is not {WORDS[dimension]}", expected)
-    number, unit = Fraction(match[1]), match[2] or ""
+        raise UnitError(f"{text!r} is not {WORDS[dimension]}", expected, _number_fix(text))
+    digits, unit = match[1], match[2] or ""
+    number = Fraction(int(digits)) if digits.isdecimal() else Fraction(digits)
     if not unit:
         if dimension is not Dimension.FRACTION:
             raise UnitError(f"{text!r} has no unit", expected)
-        factor = Fraction(1)
-    else:
-        if unit not in _UNITS:
-            raise UnitError(f"{unit!r} is not a unit that is known", expected)
-        found, factor = _UNITS[unit]
-        if found is not dimension:
-            raise UnitError(f"{text!r} is {WORDS[found]}, not {WORDS[dimension]}", expected)
+        return Quantity(number, dimension, text.strip())
+    known = _UNITS.get(unit)
+    if known is None:
+        raise UnitError(f"{unit!r} is not a unit that is known", expected, _unit_fix(digits, unit, dimension))
+    found, factor = known
+    if found is not dimension:
+        fix = _dimension_fix(digits, unit, number * factor, found, dimension)
+        raise UnitError(f"{text!r} is {WORDS[found]}, not {WORDS[dimension]}", expected, fix)
     return Quantity(number * factor, dimension, " ".join(text.split()))
+
+
+def _number_fix(text: str) -> str:
+    """Return how a number with separators or a decimal comma is written, "" for anything else."""
+    if re.fullmatch(r"\s*\d{1,3}([,_' ]\d{3})+(?!\d).*", text, re.ASCII):
+        return "write the number without separators"
+    if re.fullmatch(r"\s*\d+,\d+\s*[A-Za-zµ%/]*\s*", text, re.ASCII):
+        return "write the number with a decimal point"
+    return ""
+
+
+def _unit_fix(digits: str, unit: str, dimension: Dimension) -> str:
+    """Return the known unit of ``dimension`` that an unknown one must mean, "" where there are several or none."""
+    long_names = {
+        "sec": "s", "secs": "s", "second": "s", "seconds": "s", "m": "min", "mins": "min", "minute": "min",
+        "minutes": "min", "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "w": "week", "percent": "%",
+        "watt": "W", "watts": "W", "gbe": "Gb/s",
+    }  # fmt: skip
+    word = unit.lower()
+    near = long_names.get(word)
+    if near is not None and _UNITS[near][0] is dimension:
+        return f"write {digits} {near}"
+    if (dimension is Dimension.BIT_RATE) == ("B" in unit) and dimension in (Dimension.RATE, Dimension.BIT_RATE):
+        return ""  # 'GBps' for bits, 'gbps' for bytes: the author may mean either
+    stem = word.removesuffix("/sec").removesuffix("ps").removesuffix("/s")
+    plain = stem if stem == word else f"{stem}/s"
+    same = [name for name, (kind, _) in _UNITS.items() if kind is dimension and name.lower() == plain]
+    return f"write {digits} {same[0]}" if same and not same[0].startswith("m") else ""
+
+
+def _dimension_fix(digits: str, unit: str, amount: Fraction, found: Dimension, wanted: Dimension) -> str:
+    """Return the fix for bytes written where bits belong, a rate where a size belongs, and the reverse."""
+    if {found, wanted} == {Dimension.RATE, Dimension.BIT_RATE}:
+        swapped = unit.replace("i", "").replace("B", "b") if found is Dimension.RATE else _bytes_unit(unit)
+        same = amount * 8 if found is Dimension.RATE else amount / 8
+        exact = same / _UNITS[swapped][1]
+        return f"write {float(exact):g} {swapped} if {digits} {unit} is meant, {digits} {swapped} if the unit slipped"
+    if found is Dimension.SIZE and wanted is Dimension.RATE:
+        return f"write {digits} {unit}/s"
+    if found is Dimension.RATE and wanted is Dimension.SIZE:
+        return f"write {digits} {unit.removesuffix('/s')}"
+    return ""
+
+
+def _bytes_unit(unit: str) -> str:
+    for ending in ("bit/s", "bps", "b/s"):
+        if unit.endswith(ending):
+            return unit.removesuffix(ending) + "B/s"
+    return unit
 
 
 def format_bytes(count: float, *, suffix: str = "") -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from fourplane.base.findings import Finding
 from fourplane.base.verdicts import Verdict
 from fourplane.catalog.facts import Catalog
 from fourplane.records.index import ObservationIndex
@@ -34,12 +35,14 @@ class Case:
         observations: evidence, newest word first; empty before anything was measured.
         catalog: what the field knows.
         now: the moment of judgement, UTC.
+        damage: what is wrong with the evidence store; while there is any, nothing in it may be judged on.
     """
 
     workspace: Workspace
     observations: ObservationIndex
     catalog: Catalog
     now: datetime
+    damage: tuple[Finding, ...] = ()
 
     @property
     def declaration(self) -> Declaration:

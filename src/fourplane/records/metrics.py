@@ -34,7 +34,8 @@ compute.numa.nodes                 |       | NUMA nodes
 compute.memory.total               | B     | memory that the kernel manages (MemTotal)
 compute.memory.swap                | B     | swap space
 compute.gpu.count                  |       | GPUs that the vendor's tool reports; 0 when the tool reports none, absent without a tool
-compute.gpu.model                  |       | product name, one per gpu: subject, and the list on the node
+compute.gpu.pci                    |       | display controllers and accelerators on the PCI bus, with driver, link and NUMA node
+compute.gpu.model                  |       | product name, one per gpu: subject, and the list of different ones on the node
 compute.gpu.memory                 | B     | memory of one GPU
 compute.gpu.mig                    |       | MIG mode of one GPU: Enabled, Disabled, or [N/A]
 compute.gpu.topology               |       | matrix of link classes between GPUs and NICs
@@ -42,6 +43,7 @@ compute.gpu.driver                 |       | GPU driver version
 compute.gpu.power_limit            | W     | enforced power limit of one GPU
 compute.gpu.ecc_uncorrected        |       | volatile uncorrected ECC errors of one GPU
 compute.cuda.version               |       | newest CUDA that the driver supports
+compute.cuda.toolkit               |       | CUDA toolkit installed on the node
 compute.nccl.version               |       | NCCL library found on the node
 compute.os.image                   |       | operating system, name and version
 compute.kernel.version             |       | kernel release
@@ -52,6 +54,7 @@ network.nic.speed                  | b/s   | link speed of one interface, on sub
 network.nic.devices                |       | interfaces with driver, speed, state and NUMA node
 network.rdma.devices               |       | RDMA devices with port state and rate
 network.fabric.kind                |       | what the RDMA ports say: infiniband, roce, efa; ethernet without RDMA
+network.gpudirect.modules          |       | kernel modules for GPUDirect RDMA, GDRCopy and GPUDirect Storage that are loaded
 network.allreduce.world_size       |       | ranks that really formed one world
 network.allreduce.wrong            |       | elements that came out wrong
 network.allreduce.latency          | us    | time of one 8-byte all-reduce

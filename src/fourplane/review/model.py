@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from fourplane.base.clock import format_utc
+from fourplane.base.findings import Finding
+from fourplane.base.text import plural
 from fourplane.base.verdicts import Verdict, combine
 
 __all__ = ["Action", "Area", "Condition", "Gap", "Review"]
@@ -102,6 +104,7 @@ class Review:
         areas: R1 to R9 in order.
         gaps: missing fields of the brief; any gap means "do not sign yet".
         actions: the next actions, weightiest first.
+        findings: what is wrong with files, evidence, design and waivers, heaviest first.
     """
 
     name: str
@@ -109,6 +112,7 @@ class Review:
     areas: tuple[Area, ...]
     gaps: tuple[Gap, ...]
     actions: tuple[Action, ...]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -117,14 +121,25 @@ class Review:
 
     @property
     def headline(self) -> str:
-        """Return the verdict as a sentence that a decision can be based on."""
-        return {
-            Verdict.PASSED: "Accepted: every condition is proven.",
+        """Return the verdict as sentences that a decision can be based on; an incomplete brief is named (B2)."""
+        verdicts = [c.verdict for area in self.areas for c in area.conditions]
+        count, whole = verdicts.count(self.verdict), plural(len(verdicts), "condition")
+        waived = verdicts.count(Verdict.WAIVED)
+        headline = {
+            Verdict.PASSED: f"Accepted: {count:,} of {whole} proven, {waived:,} waived."
+            if waived
+            else f"Accepted: all of {whole} proven.",
             Verdict.WAIVED: "Accepted by waivers only: nothing was proven.",
-            Verdict.FAILED: "Rejected: at least one condition failed.",
-            Verdict.UNPROVEN: "Unproven: do not sign yet.",
-            Verdict.STALE: "Stale: the evidence is too old; measure again before signing.",
+            Verdict.FAILED: f"Rejected: {count:,} of {whole} failed.",
+            Verdict.UNPROVEN: f"Unproven, do not sign yet: {count:,} of {whole} without proof.",
+            Verdict.STALE: f"Stale, do not sign yet: {count:,} of {whole} must be measured again.",
         }[self.verdict]
+        if self.gaps:
+            # the list itself is in `gaps`; the first names say at a glance what kind of thing is missing
+            shown = ", ".join(gap.field.removeprefix("brief.") for gap in self.gaps[:3])
+            more = f" and {len(self.gaps) - 3:,} more" if len(self.gaps) > 3 else ""
+            headline += f" The brief is incomplete, do not sign long-term capacity: {shown}{more} missing."
+        return headline
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``review --json``."""
@@ -136,4 +151,5 @@ class Review:
             "areas": [a.to_json() for a in self.areas],
             "gaps": [g.to_json() for g in self.gaps],
             "next_actions": [a.to_json() for a in self.actions],
+            "findings": [f.to_json() for f in self.findings],
         }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from fourplane.spec.types import Count, Duration, Model, Share, Size
+from fourplane.spec.types import Count, Duration, Flag, Model, Number, Share, Size, Text
 
 __all__ = [
     "Brief", "BusinessDenominator", "DataPath", "ModelFacts", "NetworkSensitivity", "NodeShapeWish",
@@ -61,18 +61,18 @@ class WhyCluster(StrEnum):
 class ModelFacts(Model):
     """Model to be trained or served; ``parameters_billion`` counts all parameters, in 10^9."""
 
-    name: str | None = None
-    parameters_billion: float | None = None
-    precision: str | None = None
-    licence: str | None = None
+    name: Text | None = None
+    parameters_billion: Number | None = None
+    precision: Text | None = None
+    licence: Text | None = None
 
 
 class DataPath(Model):
     """Way of the data: where it starts, where GPUs read it, where results go."""
 
-    source: str | None = None
-    node: str | None = None
-    output: str | None = None
+    source: Text | None = None
+    node: Text | None = None
+    output: Text | None = None
 
 
 class NodeShapeWish(Model):
@@ -89,11 +89,11 @@ class NodeShapeWish(Model):
 class NetworkSensitivity(Model):
     """What the workload asks of the network; ``latency`` is the largest tolerable small-message latency."""
 
-    all_reduce: bool | None = None
+    all_reduce: Flag | None = None
     latency: Duration | None = None
-    placement_group: bool | None = None
-    isolation: str | None = None
-    egress_path: str | None = None
+    placement_group: Flag | None = None
+    isolation: Text | None = None
+    egress_path: Text | None = None
 
 
 class StorageSensitivity(Model):
@@ -103,29 +103,29 @@ class StorageSensitivity(Model):
     weights_size: Size | None = None
     checkpoint_interval: Duration | None = None
     recovery_time: Duration | None = None
-    filesystem: str | None = None
-    object_store_region: str | None = None
+    filesystem: Text | None = None
+    object_store_region: Text | None = None
 
 
 class OwnershipBoundary(Model):
     """Who owns what; a person, a team, or the provider by name."""
 
-    drivers: str | None = None
-    images: str | None = None
-    scheduler_policy: str | None = None
-    telemetry: str | None = None
-    support: str | None = None
-    upgrades: str | None = None
-    access: str | None = None
-    incidents: str | None = None
+    drivers: Text | None = None
+    images: Text | None = None
+    scheduler_policy: Text | None = None
+    telemetry: Text | None = None
+    support: Text | None = None
+    upgrades: Text | None = None
+    access: Text | None = None
+    incidents: Text | None = None
 
 
 class Brief(Model):
     """One page, before any hardware is chosen."""
 
     workload: WorkloadType | None = None
-    frameworks: tuple[str, ...] = ()
-    target_gpus: tuple[str, ...] = ()
+    frameworks: tuple[Text, ...] = ()
+    target_gpus: tuple[Text, ...] = ()
     node_shape: NodeShapeWish | None = None
     scale: ScaleShape | None = None
     max_job_nodes: Count | None = None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date
 from enum import StrEnum
 
-from fourplane.spec.types import BitRate, Count, Duration, HostList, Model, Name, Power, Rate, Size
+from fourplane.spec.types import BitRate, Count, Day, Duration, Flag, HostList, Model, Name, Power, Rate, Size, Text
 
 __all__ = [
     "Component", "Cpu", "FormFactor", "Gpu", "LifeCycle", "Nic", "NodeEntry", "NodeShape", "Nvme", "Pool",
@@ -46,17 +45,17 @@ class PoolRole(StrEnum):
 class Gpu(Model):
     """GPUs of one node; ``interconnect`` is nvswitch, nvlink, infinity-fabric or pcie."""
 
-    model: str | None = None
+    model: Text | None = None
     count: Count | None = None
     memory: Size | None = None
     form_factor: FormFactor | None = None
-    interconnect: str | None = None
+    interconnect: Text | None = None
 
 
 class Cpu(Model):
     """CPUs of one node; ``cores`` are physical."""
 
-    model: str | None = None
+    model: Text | None = None
     sockets: Count | None = None
     cores: Count | None = None
     numa_nodes: Count | None = None
@@ -76,9 +75,9 @@ class Nic(Model):
 
     count: Count | None = None
     speed: BitRate | None = None
-    kind: str | None = None
-    role: str | None = None
-    gpu_direct: bool | None = None
+    kind: Text | None = None
+    role: Text | None = None
+    gpu_direct: Flag | None = None
 
 
 class NodeShape(Model):
@@ -95,11 +94,11 @@ class NodeShape(Model):
 class Component(Model):
     """Life cycle of one layer of software."""
 
-    version: str | None = None
-    owner: str | None = None
-    upgrade_window: str | None = None
-    end_of_support: date | None = None
-    rollback: str | None = None
+    version: Text | None = None
+    owner: Text | None = None
+    upgrade_window: Text | None = None
+    end_of_support: Day | None = None
+    rollback: Text | None = None
 
 
 class LifeCycle(Model):
@@ -117,18 +116,18 @@ class Replacement(Model):
     """What happens when a node dies: time to a new one, same kind or not, spares at hand."""
 
     time: Duration | None = None
-    like_for_like: bool | None = None
+    like_for_like: Flag | None = None
     spares: Count | None = None
-    owner: str | None = None
+    owner: Text | None = None
 
 
 class NodeEntry(Model):
     """One node, or a host list of nodes, whose facts differ from the pool's shape."""
 
     name: HostList
-    rack: str | None = None
-    switch: str | None = None
-    serial: str | None = None
+    rack: Text | None = None
+    switch: Text | None = None
+    serial: Text | None = None
     shape: NodeShape | None = None
 
 
@@ -142,7 +141,7 @@ class Pool(Model):
     shape: NodeShape | None = None
     nodes: tuple[NodeEntry, ...] = ()
     sharing: Sharing | None = None
-    mig_profile: str | None = None
+    mig_profile: Text | None = None
     lifecycle: LifeCycle | None = None
     replacement: Replacement | None = None
-    homogeneous: bool | None = None
+    homogeneous: Flag | None = None

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from fourplane.spec.types import Count, Duration, Model, Money, Name, Share
+from fourplane.spec.types import Count, Duration, Flag, Model, Money, Name, Share, Text
 
 __all__ = [
     "Control", "ControlOwners", "FailureClass", "Kubernetes", "Queue", "Retry", "Runbook", "Signal", "Slurm", "Team",
@@ -29,24 +29,27 @@ class FailureClass(StrEnum):
 class Slurm(Model):
     """Slurm as chosen."""
 
-    version: str | None = None
-    accounting: bool | None = None
+    version: Text | None = None
+    accounting: Flag | None = None
 
 
 class Kubernetes(Model):
-    """Kubernetes as chosen; ``queueing`` is kueue, volcano, kai or none; ``gpu_stack`` gpu-operator, device-plugin, dra."""
+    """Kubernetes as chosen.
 
-    version: str | None = None
-    distribution: str | None = None
-    queueing: str | None = None
-    gpu_stack: str | None = None
+    ``queueing`` is kueue, volcano, kai or none; ``gpu_stack`` is gpu-operator, device-plugin or dra.
+    """
+
+    version: Text | None = None
+    distribution: Text | None = None
+    queueing: Text | None = None
+    gpu_stack: Text | None = None
 
 
 class Retry(Model):
     """How failures are retried: how often, for which causes, with which pause."""
 
     count: Count | None = None
-    causes: tuple[str, ...] = ()
+    causes: tuple[Text, ...] = ()
     backoff: Duration | None = None
 
 
@@ -54,9 +57,9 @@ class Queue(Model):
     """One queue: a partition and QOS, or a ClusterQueue."""
 
     name: Name
-    scheduler: str | None = None
-    pool: str | None = None
-    owner: str | None = None
+    scheduler: Text | None = None
+    pool: Text | None = None
+    owner: Text | None = None
     priority: Count | None = None
     max_wall: Duration | None = None
     retry: Retry | None = None
@@ -65,19 +68,19 @@ class Queue(Model):
 class ControlOwners(Model):
     """Named owners of the scheduler's policy (R5)."""
 
-    queues: str | None = None
-    quotas: str | None = None
-    retries: str | None = None
-    user_access: str | None = None
+    queues: Text | None = None
+    quotas: Text | None = None
+    retries: Text | None = None
+    user_access: Text | None = None
 
 
 class Runbook(Model):
     """What is done when a class of failure happens, by whom, how fast."""
 
     failure: FailureClass
-    owner: str | None = None
-    escalation: str | None = None
-    first_commands: tuple[str, ...] = ()
+    owner: Text | None = None
+    escalation: Text | None = None
+    first_commands: tuple[Text, ...] = ()
     target_recovery: Duration | None = None
 
 
@@ -86,7 +89,7 @@ class Control(Model):
 
     slurm: Slurm | None = None
     kubernetes: Kubernetes | None = None
-    reason: str | None = None
+    reason: Text | None = None
     owners: ControlOwners | None = None
     queues: tuple[Queue, ...] = ()
     runbooks: tuple[Runbook, ...] = ()
@@ -96,10 +99,10 @@ class Team(Model):
     """A tenant: quota in GPUs by pool, share, priority, the label that its spend carries."""
 
     name: Name
-    owner: str | None = None
-    project: str | None = None
-    environment: str | None = None
-    cost_label: str | None = None
+    owner: Text | None = None
+    project: Text | None = None
+    environment: Text | None = None
+    cost_label: Text | None = None
     quotas: dict[str, Count] = Field(default_factory=dict)
     share: Share | None = None
     priority: Count | None = None
@@ -109,8 +112,8 @@ class Team(Model):
 class Signal(Model):
     """Where one group of signals comes from, who owns it, how long it is kept."""
 
-    source: str | None = None
-    owner: str | None = None
+    source: Text | None = None
+    owner: Text | None = None
     retention: Duration | None = None
 
 
@@ -123,4 +126,4 @@ class Telemetry(Model):
     storage: Signal | None = None
     scheduler: Signal | None = None
     cost: Signal | None = None
-    labels: tuple[str, ...] = ()
+    labels: tuple[Text, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from pydantic import Field
 
 from fourplane.spec.brief import Brief
 from fourplane.spec.compute import LifeCycle, NodeShape, Pool, Replacement
@@ -11,7 +11,7 @@ from fourplane.spec.economics import Alternative, Prices, Targets, Waiver
 from fourplane.spec.network import Fabric, Network
 from fourplane.spec.security import Security
 from fourplane.spec.storage import Storage
-from fourplane.spec.types import Count, Duration, Model, Name
+from fourplane.spec.types import Count, Day, Duration, Model, Name, Text
 
 __all__ = ["Declaration", "Quote", "QuoteTerms", "QuotedPool"]
 
@@ -20,17 +20,17 @@ class Declaration(Model):
     """The cluster as declared; the whole of ``fourplane.yaml``."""
 
     name: Name
-    brief: Brief = Brief()
+    brief: Brief = Field(default_factory=Brief)
     pools: tuple[Pool, ...] = ()
-    network: Network = Network()
-    storage: Storage = Storage()
-    control: Control = Control()
+    network: Network = Field(default_factory=Network)
+    storage: Storage = Field(default_factory=Storage)
+    control: Control = Field(default_factory=Control)
     teams: tuple[Team, ...] = ()
-    security: Security = Security()
-    telemetry: Telemetry = Telemetry()
-    prices: Prices = Prices()
+    security: Security = Field(default_factory=Security)
+    telemetry: Telemetry = Field(default_factory=Telemetry)
+    prices: Prices = Field(default_factory=Prices)
     alternatives: tuple[Alternative, ...] = ()
-    targets: Targets = Targets()
+    targets: Targets = Field(default_factory=Targets)
     waivers: tuple[Waiver, ...] = ()
 
 
@@ -48,21 +48,21 @@ class QuoteTerms(Model):
     """Promises beside the hardware: support, lead time, exit path."""
 
     lead_time: Duration | None = None
-    support_hours: str | None = None
-    escalation: str | None = None
+    support_hours: Text | None = None
+    escalation: Text | None = None
     expansion_lead_time: Duration | None = None
-    termination: str | None = None
-    data_removal: str | None = None
-    migration: str | None = None
+    termination: Text | None = None
+    data_removal: Text | None = None
+    migration: Text | None = None
 
 
 class Quote(Model):
     """The cluster as promised; the whole of one file in ``quotes/``."""
 
-    provider: str
-    reference: str | None = None
-    received: date | None = None
-    valid_until: date | None = None
+    provider: Text
+    reference: Text | None = None
+    received: Day | None = None
+    valid_until: Day | None = None
     pools: tuple[QuotedPool, ...] = ()
     fabric: Fabric | None = None
     storage: Storage | None = None

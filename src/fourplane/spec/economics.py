@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date
 from enum import StrEnum
 
-from fourplane.spec.types import Count, Duration, Model, Money, Rate, Share
+from fourplane.spec.types import ConditionId, Count, Currency, Day, Duration, Model, Money, Rate, Share, Text
 
 __all__ = ["Alternative", "AlternativeKind", "Prices", "Targets", "Waiver"]
 
@@ -25,24 +24,24 @@ class AlternativeKind(StrEnum):
 class Prices(Model):
     """Prices in ``currency``; per GPU-hour, per TB and month, per month."""
 
-    currency: str = "USD"
+    currency: Currency = "USD"
     gpu_hour: Money | None = None
     storage_tb_month: Money | None = None
     network_month: Money | None = None
     support_month: Money | None = None
     operations_month: Money | None = None
     commitment: Duration | None = None
-    valid_until: date | None = None
+    valid_until: Day | None = None
 
 
 class Alternative(Model):
     """One alternative with its price for one accepted unit, and where the figure comes from."""
 
     kind: AlternativeKind
-    provider: str | None = None
+    provider: Text | None = None
     unit_cost: Money | None = None
     units_per_month: Count | None = None
-    source: str | None = None
+    source: Text | None = None
 
 
 class Targets(Model):
@@ -60,7 +59,7 @@ class Targets(Model):
 class Waiver(Model):
     """A review condition set aside: who answers for it, why, until when."""
 
-    condition: str
-    owner: str
-    reason: str
-    until: date
+    condition: ConditionId
+    owner: Text
+    reason: Text
+    until: Day

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from fourplane.spec.types import Count, Model, Ratio
+from fourplane.spec.types import Count, Flag, Model, Ratio, Text
 
 __all__ = ["Border", "Fabric", "FabricKind", "Network", "NetworkModel", "Visibility"]
 
@@ -44,32 +44,32 @@ class Fabric(Model):
 
     kind: FabricKind | None = None
     rails: Count | None = None
-    rail_mapping: str | None = None
+    rail_mapping: Text | None = None
     oversubscription: Ratio | None = None
-    placement: str | None = None
-    failure_domains: tuple[str, ...] = ()
-    gpudirect_rdma: bool | None = None
-    sharp: bool | None = None
+    placement: Text | None = None
+    failure_domains: tuple[Text, ...] = ()
+    gpudirect_rdma: Flag | None = None
+    sharp: Flag | None = None
     host_network: NetworkModel | None = None
     container_network: NetworkModel | None = None
     visibility: tuple[Visibility, ...] = ()
-    owner: str | None = None
+    owner: Text | None = None
 
 
 class Border(Model):
     """One border that a request crosses: DNS, ingress, mesh, node, rack, zone or egress."""
 
-    name: str
-    technology: str | None = None
-    owner: str | None = None
+    name: Text
+    technology: Text | None = None
+    owner: Text | None = None
 
 
 class Network(Model):
     """Network plane."""
 
     fabric: Fabric | None = None
-    dns: str | None = None
-    ingress: str | None = None
-    mesh: str | None = None
-    egress: str | None = None
+    dns: Text | None = None
+    ingress: Text | None = None
+    mesh: Text | None = None
+    egress: Text | None = None
     borders: tuple[Border, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 __all__ = ["Place", "Positions", "join_path"]
@@ -21,10 +21,19 @@ def join_path(parts: tuple[str | int, ...]) -> str:
 
 @dataclass(frozen=True)
 class Positions:
-    """Places by path: ``keys`` of the key itself, ``values`` of what it holds."""
+    """Places by path: ``keys`` of the key itself, ``values`` of what it holds.
+
+    Where an entry of a list was left out because it is wrong, paths count the entries that are left;
+    ``renumber`` turns such a path into the one that holds in the file.
+    """
 
     values: Mapping[str, Place] = field(default_factory=dict)
     keys: Mapping[str, Place] = field(default_factory=dict)
+    renumber: Callable[[str], str] | None = None
+
+    def written(self, path: str) -> str:
+        """Return ``path`` as it holds in the file, entries that were left out counted."""
+        return self.renumber(path) if self.renumber is not None else path
 
     def place(self, path: str) -> Place:
         """Return the place of the value at ``path``, or of its nearest parent; (1, 1) for the document."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fourplane.spec.types import Model
+from fourplane.spec.types import Model, Text
 
 __all__ = ["Decision", "Security"]
 
@@ -10,9 +10,9 @@ __all__ = ["Decision", "Security"]
 class Decision(Model):
     """One decision: what, who stands for it, where it is written down."""
 
-    choice: str
-    owner: str | None = None
-    document: str | None = None
+    choice: Text
+    owner: Text | None = None
+    document: Text | None = None
 
 
 class Security(Model):

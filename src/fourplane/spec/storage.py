@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from fourplane.spec.types import Duration, Model, Rate, Size
+from fourplane.spec.types import Duration, Model, Rate, Size, Text
 
 __all__ = [
     "Backup", "Cache", "Checkpoints", "FileSystem", "GdsChoice", "GdsDecision", "ObjectStore", "Outputs", "Snapshots",
@@ -23,7 +23,7 @@ class GdsChoice(StrEnum):
 class Staging(Model):
     """Flow 1: dataset from its source to the node; ``deadline`` is the longest tolerable staging time."""
 
-    source: str | None = None
+    source: Text | None = None
     dataset_size: Size | None = None
     throughput: Rate | None = None
     deadline: Duration | None = None
@@ -33,8 +33,8 @@ class Weights(Model):
     """Flow 2: base and tuned weights, tokenizer, engine cache; ``load_time`` to the first request."""
 
     size: Size | None = None
-    cache: str | None = None
-    covers: tuple[str, ...] = ()
+    cache: Text | None = None
+    covers: tuple[Text, ...] = ()
     load_time: Duration | None = None
 
 
@@ -46,26 +46,26 @@ class Checkpoints(Model):
     tolerated_stall: Duration | None = None
     restore_time: Duration | None = None
     write_throughput: Rate | None = None
-    place: str | None = None
-    keep: str | None = None
+    place: Text | None = None
+    keep: Text | None = None
 
 
 class Outputs(Model):
     """Flow 4: results, metrics, traces, audit logs: place, rate, retention, owner."""
 
-    name: str
-    place: str | None = None
+    name: Text
+    place: Text | None = None
     write_rate: Rate | None = None
     retention: Duration | None = None
-    owner: str | None = None
+    owner: Text | None = None
 
 
 class FileSystem(Model):
     """One shared or local file system; ``read`` and ``write`` are the promised or planned sums."""
 
-    name: str
-    kind: str | None = None
-    mount: str | None = None
+    name: Text
+    kind: Text | None = None
+    mount: Text | None = None
     size: Size | None = None
     read: Rate | None = None
     write: Rate | None = None
@@ -74,9 +74,9 @@ class FileSystem(Model):
 class ObjectStore(Model):
     """One object store."""
 
-    name: str
-    endpoint: str | None = None
-    region: str | None = None
+    name: Text
+    endpoint: Text | None = None
+    region: Text | None = None
     read: Rate | None = None
     write: Rate | None = None
 
@@ -84,8 +84,8 @@ class ObjectStore(Model):
 class Cache(Model):
     """One cache in front of a slower place."""
 
-    name: str
-    place: str | None = None
+    name: Text
+    place: Text | None = None
     size: Size | None = None
 
 
@@ -94,23 +94,23 @@ class Snapshots(Model):
 
     interval: Duration | None = None
     retention: Duration | None = None
-    owner: str | None = None
+    owner: Text | None = None
 
 
 class Backup(Model):
     """Backup: where it lies, how often, who restores it."""
 
-    place: str | None = None
+    place: Text | None = None
     interval: Duration | None = None
     retention: Duration | None = None
-    owner: str | None = None
+    owner: Text | None = None
 
 
 class GdsDecision(Model):
     """Decision on GPUDirect Storage with the figure behind it."""
 
     choice: GdsChoice
-    reason: str | None = None
+    reason: Text | None = None
     figure: Rate | None = None
 
 
@@ -124,8 +124,8 @@ class Storage(Model):
     filesystems: tuple[FileSystem, ...] = ()
     object_stores: tuple[ObjectStore, ...] = ()
     caches: tuple[Cache, ...] = ()
-    scratch: str | None = None
-    cleanup: str | None = None
+    scratch: Text | None = None
+    cleanup: Text | None = None
     snapshots: Snapshots | None = None
     backup: Backup | None = None
     gds: GdsDecision | None = None

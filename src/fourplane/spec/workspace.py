@@ -14,11 +14,21 @@ __all__ = ["QuoteDocument", "Workspace"]
 
 @dataclass(frozen=True)
 class QuoteDocument:
-    """One quote with its file name and the places of its values."""
+    """One quote with its file name and the places of its values.
+
+    Attributes:
+        quote: the promised cluster; empty but for its provider where the file can't be read.
+        file: name of the file as the user wrote it.
+        positions: places of the quote's values.
+        findings: what is wrong with the file itself.
+        unreadable: paths of values that were left out because they are wrong; "" for the whole file.
+    """
 
     quote: Quote
     file: str
     positions: Positions
+    findings: tuple[Finding, ...] = ()
+    unreadable: frozenset[str] = frozenset()
 
     def cite(self, path: str) -> str:
         """Return ``file:line:column`` of a path such as ``pools[0].shape.gpu.count``, or of its nearest parent."""
@@ -31,12 +41,13 @@ class Workspace:
 
     Attributes:
         root: folder that holds ``fourplane.yaml``.
-        declaration: the declared cluster; empty but for its name where the file has errors.
+        declaration: the declared cluster, without the values that are wrong.
         file: name of the declaration's file as the user wrote it.
         positions: places of the declaration's values.
         quotes: every readable quote, in order of file name.
-        findings: what is wrong with the files themselves; nothing about the design.
+        findings: what is wrong with the files themselves, quotes included; nothing about the design.
         sha256: hash over the files, to tell whether the declaration changed since a run.
+        unreadable: paths of the declaration's values that were left out because they are wrong; "" for the whole.
     """
 
     root: Path
@@ -46,6 +57,7 @@ class Workspace:
     quotes: tuple[QuoteDocument, ...] = ()
     findings: tuple[Finding, ...] = field(default=())
     sha256: str = ""
+    unreadable: frozenset[str] = frozenset()
 
     def cite(self, path: str) -> str:
         """Return ``file:line:column`` of a path in the declaration, or of its nearest parent."""

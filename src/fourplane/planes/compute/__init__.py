@@ -1,0 +1,1 @@
+"""Compute plane: node shapes, GPUs, memory, life cycle."""

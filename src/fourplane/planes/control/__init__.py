@@ -1,0 +1,1 @@
+"""Control plane: scheduler, queues, quotas, retries, runbooks."""

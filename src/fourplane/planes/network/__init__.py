@@ -1,0 +1,1 @@
+"""Network plane: fabric, rails, placement, what leaving the node costs."""

@@ -1,0 +1,35 @@
+"""Entry point of the rules on paper: every rule of every plane over one workspace."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from fourplane.base.clock import utc_now
+from fourplane.base.findings import Finding, sorted_findings
+from fourplane.catalog.facts import Catalog
+from fourplane.planes import cross
+from fourplane.planes.compute import rules as compute
+from fourplane.planes.control import rules as control
+from fourplane.planes.design import Design
+from fourplane.planes.network import rules as network
+from fourplane.planes.registry import all_rules
+from fourplane.planes.security import rules as security
+from fourplane.planes.storage import rules as storage
+from fourplane.spec.workspace import Workspace
+
+__all__ = ["RULE_MODULES", "check"]
+
+RULE_MODULES = (compute, network, storage, control, security, cross)
+"""Modules whose import registers the rules."""
+
+
+def check(workspace: Workspace, catalog: Catalog, today: date | None = None) -> list[Finding]:
+    """Run every rule over the declared design and return all findings, heaviest first.
+
+    Args:
+        workspace: the loaded files.
+        catalog: what the field knows; a fact it lacks silences the rules that need it.
+        today: day against which dates are held; today by default.
+    """
+    design = Design(workspace, catalog, today or utc_now().date())
+    return sorted_findings(found for rule in all_rules() for found in rule.findings(design))

@@ -1,0 +1,1 @@
+"""Security across the planes: sharing, isolation, owners of decisions."""

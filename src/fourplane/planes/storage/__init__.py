@@ -1,0 +1,1 @@
+"""Storage plane: staging, weights, checkpoints, restore."""

@@ -1,0 +1,1015 @@
+#!/usr/bin/env python3
+"""Inventory of one node: CPU, NUMA, memory, GPUs, NICs, RDMA, disks, software, clock. JSON lines on stdout.
+
+One file, standard library, Python 3.8 or newer, no root. Every metric it owes comes out exactly once per subject:
+measured, absent (looked for, not there), failed (the attempt broke) or skipped, with the reason. Output of the GPU
+tools is sent as raw text and read on the controller, by the same parsers that read imported files.
+
+A child process that hangs, also in the kernel, holds up nothing: it gets its own session, a time limit and a cap on
+what it may write, and is left behind when even SIGKILL does not end it.
+
+Sources: Linux Documentation/ABI (sysfs), proc(5), cgroups(7); help texts of the tools that are called.
+"""
+
+import argparse
+import glob
+import json
+import os
+import platform
+import re
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from datetime import datetime, timezone
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+
+VERSION = 1
+TOOL_TIMEOUT_S = 10.0
+OUTPUT_CAP = 1024 * 1024
+READ_CAP = 4 * 1024 * 1024
+
+UNITS = {
+    "compute.memory.total": "B",
+    "compute.memory.swap": "B",
+    "compute.gpu.memory": "B",
+    "compute.gpu.power_limit": "W",
+    "network.nic.speed": "b/s",
+    "storage.local.nvme_total": "B",
+    "storage.scratch.free": "B",
+    "control.clock.offset": "s",
+}
+GPU_METRICS = (
+    "compute.gpu.count", "compute.gpu.model", "compute.gpu.memory", "compute.gpu.mig", "compute.gpu.topology",
+    "compute.gpu.driver", "compute.gpu.power_limit", "compute.gpu.ecc_uncorrected", "compute.cuda.version",
+)  # fmt: skip
+GPU_FIELDS = (
+    "index,name,uuid,pci.bus_id,driver_version,memory.total,mig.mode.current,"
+    "ecc.errors.uncorrected.volatile.total,enforced.power.limit"
+)
+GPU_FIELDS_MORE = GPU_FIELDS + ",pcie.link.gen.max,pcie.link.width.max,pcie.link.width.current,compute_cap,vbios_version"
+
+PCI_VENDORS = {"0x10de": "nvidia", "0x1002": "amd", "0x8086": "intel", "0x1da3": "habana", "0x1d0f": "amazon"}
+PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7a-f]")
+# disks that are NVMe by protocol and network storage by nature
+NETWORK_DISKS = ("Amazon Elastic Block Store", "nvme_card-pd", "MSFT NVMe Accelerator")
+RUNTIMES = ("docker", "podman", "containerd", "nerdctl", "crictl", "enroot", "apptainer", "singularity")
+TOOLKIT = ("nvidia-ctk", "nvidia-container-cli")
+SCHEDULERS = {
+    "slurm": ("sinfo", "srun", "slurmd"), "kubernetes": ("kubelet", "kubectl", "k3s"), "ray": ("ray",),
+    "volcano": ("vcctl",), "pbs": ("qsub", "pbsnodes"), "lsf": ("bsub",), "flux": ("flux",),
+}  # fmt: skip
+GPUDIRECT_MODULES = ("nvidia_peermem", "nv_peer_mem", "gdrdrv", "nvidia_fs", "efa_nv_peermem")
+ARM_PARTS = {
+    ("0x41", "0xd0c"): "Neoverse-N1", ("0x41", "0xd40"): "Neoverse-V1", ("0x41", "0xd49"): "Neoverse-N2",
+    ("0x41", "0xd4f"): "Neoverse-V2", ("0x41", "0xd84"): "Neoverse-V3",
+}  # fmt: skip
+
+PYTHON_NCCL = """
+import importlib.metadata as m, json, sys
+found = []
+for d in m.distributions():
+    n = (d.metadata["Name"] or "").lower()
+    if n.startswith(("nvidia-nccl", "nvidia_nccl")):
+        found.append([n + " (Python package)", d.version])
+if not found and sys.argv[1] == "1":
+    try:
+        import torch
+        found.append(["torch " + torch.__version__, ".".join(str(p) for p in torch.cuda.nccl.version())])
+    except Exception:
+        pass
+print(json.dumps(found))
+"""
+LIBRARY_NCCL = """
+import ctypes, sys
+v = ctypes.c_int()
+ctypes.CDLL(sys.argv[1]).ncclGetVersion(ctypes.byref(v))
+v = v.value
+print("%d.%d.%d" % ((v // 10000, v // 100 % 100, v % 100) if v >= 10000 else (v // 1000, v // 100 % 10, v % 100)))
+"""
+FILE_SYSTEM = """
+import json, os, sys
+p = os.path.realpath(sys.argv[1])
+s = os.statvfs(p)
+print(json.dumps([p, s.f_bavail * s.f_frsize, s.f_blocks * s.f_frsize, bool(s.f_flag & os.ST_RDONLY)]))
+"""
+
+_children: Set[int] = set()
+
+
+class Outcome:
+    """How one tool ended: state ok, absent or failed; its output; the reason when it isn't ok."""
+
+    def __init__(self, state: str, text: str = "", reason: str = "", code: Optional[int] = None) -> None:
+        self.state = state
+        self.text = text
+        self.reason = reason
+        self.code = code
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether the tool ended well."""
+        return self.state == "ok"
+
+
+def now() -> str:
+    """Return the time in UTC, ISO 8601."""
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def one_line(text: str, width: int = 200) -> str:
+    """Return the first line with something on it, printable and cut."""
+    for line in text.splitlines():
+        if line.strip():
+            return "".join(c if c.isprintable() else " " for c in line.strip())[:width]
+    return ""
+
+
+def version_in(text: str) -> str:
+    """Return the first version number in a text, "" without one."""
+    match = re.search(r"\d{1,6}(?:\.\d{1,6}){1,4}(?:[-+~.][0-9A-Za-z.+~-]{1,40})?", text[:4000])
+    return match.group(0).rstrip(".,-") if match else ""
+
+
+def number_list(text: str) -> List[int]:
+    """Expand a kernel list such as ``0-3,8``; bounded."""
+    out: List[int] = []
+    for part in text.strip().split(","):
+        low, _, high = part.partition("-")
+        if low.isdigit() and (high.isdigit() or not high):
+            out += range(int(low), min(int(high or low), int(low) + 65535) + 1)
+    return out
+
+
+def terminate(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a child's whole session; wait one second at most, since a task stuck in the kernel never dies."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except OSError:
+        pass
+    try:
+        process.wait(timeout=1.0)
+    except subprocess.TimeoutExpired:
+        pass
+
+
+class Probe:
+    """State of one run: where to read, what was said, how much time is left."""
+
+    def __init__(self, root: str, scratch: str, deadline_s: float, out: Any) -> None:
+        self.root = root.rstrip("/")
+        self.scratch = scratch
+        self.deadline_s = deadline_s
+        self.started = time.monotonic()
+        self.said: Set[Tuple[str, str]] = set()
+        self.deferred: Set[str] = set()
+        self.raw_names: Set[str] = set()
+        self.pci_gpus = 0
+        self._out = out
+
+    # ── lines out ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def emit(self, line: Dict[str, Any]) -> None:
+        """Write one line and flush it, so that a kill loses nothing that was said."""
+        self._out.write((json.dumps(line, allow_nan=False) + "\n").encode("ascii"))
+        self._out.flush()
+
+    def say(
+        self,
+        metric: str,
+        value: Any,
+        method: str,
+        subject: str = "",
+        reason: str = "",
+        conditions: Optional[Dict[str, Any]] = None,
+        state: str = "measured",
+        raw: str = "",
+    ) -> None:
+        """Write one observation; a second one for the same subject and metric is dropped."""
+        if (subject, metric) in self.said:
+            return
+        self.said.add((subject, metric))
+        self.emit(
+            {
+                "t": "observation", "subject": subject, "metric": metric, "value": value,
+                "unit": UNITS.get(metric, ""), "method": "inventory/%d %s" % (VERSION, method), "state": state,
+                "reason": reason, "conditions": conditions or {}, "at": now(), "raw": raw, "line": 0,
+            }
+        )  # fmt: skip
+
+    def miss(self, metric: str, method: str, reason: str, state: str = "absent", **more: Any) -> None:
+        """Write that there is no value, and why."""
+        self.say(metric, None, method, reason=reason, state=state, **more)
+
+    def send_raw(self, name: str, text: str) -> str:
+        """Write a raw text once and return its name."""
+        if name not in self.raw_names:
+            self.raw_names.add(name)
+            self.emit({"t": "raw", "name": name, "text": text})
+        return name
+
+    # ── files below the root ───────────────────────────────────────────────────────────────────────────────────
+
+    def path(self, path: str) -> str:
+        """Return a path below the root."""
+        return self.root + path
+
+    def read(self, path: str, cap: int = READ_CAP) -> Optional[str]:
+        """Return a file's text, None where it can't be read (sysfs answers EINVAL for what is unknown)."""
+        try:
+            with open(self.path(path), "rb") as handle:
+                return handle.read(cap).decode("utf-8", "replace")
+        except OSError:
+            return None
+
+    def value(self, path: str) -> str:
+        """Return a one-line file without white space around it, "" where it can't be read."""
+        return (self.read(path, 65536) or "").strip()
+
+    def names(self, path: str) -> Optional[List[str]]:
+        """Return the entries of a folder in order, None without the folder."""
+        try:
+            return sorted(os.listdir(self.path(path)))
+        except OSError:
+            return None
+
+    def target(self, path: str) -> str:
+        """Return the last part of what a link points to, "" where there is none."""
+        try:
+            return os.path.basename(os.path.realpath(self.path(path))) if os.path.exists(self.path(path)) else ""
+        except OSError:
+            return ""
+
+    def pci_address(self, path: str) -> str:
+        """Return the PCI address of a device folder, the nearest one upwards; "" for none."""
+        found = PCI_ADDRESS.findall(os.path.realpath(self.path(path)))
+        return found[-1] if found else ""
+
+    def numa(self, path: str) -> Optional[int]:
+        """Return the NUMA node of a device, None where the firmware does not say."""
+        text = self.value(path + "/numa_node")
+        return int(text) if text.isdigit() else None
+
+    # ── tools ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def left(self) -> float:
+        """Return the seconds until the deadline."""
+        return self.started + self.deadline_s - time.monotonic()
+
+    def late(self) -> str:
+        """Return the reason of everything that was not looked at in time."""
+        return "deadline of %g s reached" % self.deadline_s
+
+    def run(self, argv: List[str], raw: str = "") -> Outcome:
+        """Run a tool within its limits; its output is also sent as raw text where a name is given."""
+        tool = os.path.basename(argv[0])
+        found = argv[0] if os.path.isabs(argv[0]) else shutil.which(argv[0])
+        if not found:
+            return Outcome("absent", reason="%s not on PATH" % tool)
+        limit = min(TOOL_TIMEOUT_S, self.left())
+        if limit <= 0:
+            return Outcome("failed", reason=self.late())
+        environment = dict(os.environ, LC_ALL="C", LANG="C")
+        try:
+            process = subprocess.Popen(
+                [found] + argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                env=environment, start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            return Outcome("failed", reason="%s can't be started: %s" % (tool, error.strerror or error))
+        _children.add(process.pid)
+        try:
+            outcome = self.follow(process, tool, limit)
+        finally:
+            terminate(process)
+            _children.discard(process.pid)
+            for stream in (process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+        if raw and outcome.text:
+            self.send_raw(raw, outcome.text)
+        return outcome
+
+    def follow(self, process: "subprocess.Popen[bytes]", tool: str, limit: float) -> Outcome:
+        """Collect a child's output until it ends, hangs or writes too much."""
+        end = time.monotonic() + limit
+        parts: Dict[str, List[bytes]] = {"out": [], "err": []}
+        sizes = {"out": 0, "err": 0}
+        with selectors.DefaultSelector() as selector:
+            for name, stream in (("out", process.stdout), ("err", process.stderr)):
+                os.set_blocking(stream.fileno(), False)  # type: ignore[union-attr]
+                selector.register(stream, selectors.EVENT_READ, name)  # type: ignore[arg-type]
+            ended = False
+            while selector.get_map():
+                wait = end - time.monotonic()
+                if wait <= 0:
+                    reason = "%s did not end within %.3g s" % (tool, limit)
+                    return Outcome("failed", self.joined(parts["out"]), reason)
+                ready = selector.select(min(wait, 0.1))
+                if not ready and ended:
+                    break  # the tool is gone, a grandchild holds the pipe
+                ended = process.poll() is not None
+                for key, _ in ready:
+                    data = os.read(key.fd, 65536)
+                    if not data:
+                        selector.unregister(key.fileobj)
+                        continue
+                    sizes[key.data] += len(data)
+                    if key.data == "out" and sizes["out"] > OUTPUT_CAP:
+                        return Outcome("failed", "", "%s wrote more than %d bytes" % (tool, OUTPUT_CAP))
+                    if key.data == "out" or sizes["err"] < 65536:
+                        parts[key.data].append(data)
+        text = self.joined(parts["out"])
+        try:
+            code = process.wait(timeout=max(0.1, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            return Outcome("failed", text, "%s did not end within %.3g s" % (tool, limit))
+        if code == 0:
+            return Outcome("ok", text, code=0)
+        said = one_line(self.joined(parts["err"])) or one_line(text)
+        how = "was killed by signal %d" % -code if code < 0 else "ended with status %d" % code
+        return Outcome("failed", text, "%s %s%s" % (tool, how, ": " + said if said else ""), code)
+
+    @staticmethod
+    def joined(parts: List[bytes]) -> str:
+        """Return collected bytes as text."""
+        return b"".join(parts).decode("utf-8", "replace")
+
+    def first(self, tools: List[List[str]], metric: str, method: str, raw: str) -> Optional[str]:
+        """Return the output of the first tool that is there and works; else write why there is none."""
+        reasons, state = [], "absent"
+        for argv in tools:
+            name = "%s-%s" % (raw, os.path.basename(argv[0])) if raw else ""
+            outcome = self.run(argv, raw=name)
+            if outcome.ok:
+                return outcome.text
+            state = "failed" if outcome.state == "failed" else state
+            reasons.append(outcome.reason)
+        self.miss(metric, method, "; ".join(reasons), state=state)
+        return None
+
+
+# ── compute: CPU, memory, NUMA, system ─────────────────────────────────────────────────────────────────────────────
+
+
+def cgroup_limits(p: Probe) -> Dict[str, Any]:
+    """Return the limits that a container or job is under: CPUs by quota, memory in bytes, CPUs allowed."""
+    limits: Dict[str, Any] = {}
+    quotas: List[float] = []
+    memories: List[int] = []
+    for line in (p.read("/proc/self/cgroup") or "").splitlines()[:64]:
+        _, _, rest = line.partition(":")
+        controllers, _, group = rest.partition(":")
+        v1 = [c for c in ("cpu", "memory") if c in controllers.split(",")]
+        for base in ["/sys/fs/cgroup"] if not controllers else ["/sys/fs/cgroup/" + c for c in v1]:
+            parts = [part for part in group.split("/") if part and part != ".."]
+            # the limits of every level hold; inside a namespace the own group is the root of the mount
+            for depth in range(min(len(parts), 32), -1, -1):
+                folder = "/".join([base] + parts[:depth])
+                quota, _, period = p.value(folder + "/cpu.max").partition(" ")
+                if not quota:
+                    quota, period = p.value(folder + "/cpu.cfs_quota_us"), p.value(folder + "/cpu.cfs_period_us")
+                if quota.isdigit() and period.isdigit() and int(period) > 0:
+                    quotas.append(int(quota) / int(period))
+                memory = p.value(folder + "/memory.max") or p.value(folder + "/memory.limit_in_bytes")
+                if memory.isdigit() and int(memory) < 1 << 60:
+                    memories.append(int(memory))
+    if quotas:
+        limits["cpu_quota"] = round(min(quotas), 3)
+    if memories:
+        limits["memory_limit_bytes"] = min(memories)
+    allowed = re.search(r"^Cpus_allowed_list:\s*(\S+)", p.read("/proc/self/status") or "", re.M)
+    if allowed:
+        limits["cpus_allowed"] = len(number_list(allowed.group(1)))
+    return limits
+
+
+def cpu(p: Probe) -> None:
+    """CPU model, architecture, sockets, physical cores, threads."""
+    info = p.read("/proc/cpuinfo") or ""
+    fields: Dict[str, Set[str]] = {}
+    for line in info.splitlines():
+        key, _, text = line.partition(":")
+        fields.setdefault(key.strip(), set()).add(text.strip())
+    models = sorted(fields.get("model name", fields.get("Model Name", set())))
+    virtual = {"virtual_machine": True} if any(" hypervisor" in f for f in fields.get("flags", set())) else {}
+    if not models and fields.get("CPU implementer"):
+        maker, parts = sorted(fields["CPU implementer"])[0], sorted(fields.get("CPU part", {""}))
+        models = [ARM_PARTS.get((maker, part), "ARM implementer %s part %s" % (maker, part)) for part in parts]
+    if models:
+        p.say("compute.cpu.model", " + ".join(models), "/proc/cpuinfo", conditions=virtual)
+    else:
+        p.miss("compute.cpu.model", "/proc/cpuinfo", "/proc/cpuinfo names no model")
+    p.say("compute.cpu.architecture", platform.machine() or "unknown", "uname")
+    base = "/sys/devices/system/cpu"
+    online = number_list(p.value(base + "/online"))
+    if not online:
+        online = [int(n[3:]) for n in p.names(base) or [] if re.fullmatch(r"cpu\d+", n)]
+    packages, cores = set(), set()
+    for one in online:
+        topology = "%s/cpu%d/topology/" % (base, one)
+        package, core = p.value(topology + "physical_package_id"), p.value(topology + "core_id")
+        siblings = p.value(topology + "core_cpus_list") or p.value(topology + "thread_siblings_list")
+        if package and (core or siblings):
+            packages.add(package)
+            # core_id may repeat from die to die; the list of a core's threads can't
+            cores.add(siblings or (package, p.value(topology + "die_id"), core))
+    limits = cgroup_limits(p)
+    offline = number_list(p.value(base + "/offline"))
+    if offline:
+        limits = dict(limits, offline=len(offline))
+    threads = len(online) or len(fields.get("processor", ()))
+    for metric, count in (("sockets", len(packages)), ("cores", len(cores)), ("threads", threads)):
+        if count:
+            p.say("compute.cpu." + metric, count, "sysfs topology", conditions=limits)
+        else:
+            p.miss("compute.cpu." + metric, "sysfs topology", "the kernel shows no CPU topology")
+
+
+def memory(p: Probe) -> None:
+    """Memory, swap, NUMA nodes."""
+    info = dict(re.findall(r"^(\w+):\s+(\d+) kB", p.read("/proc/meminfo") or "", re.M))
+    limits = {k: v for k, v in cgroup_limits(p).items() if k.startswith("memory")}
+    for metric, key in (("compute.memory.total", "MemTotal"), ("compute.memory.swap", "SwapTotal")):
+        if key in info:
+            p.say(metric, int(info[key]) * 1024, "/proc/meminfo", conditions=limits)
+        else:
+            p.miss(metric, "/proc/meminfo", "/proc/meminfo has no %s" % key)
+    nodes = []
+    for name in p.names("/sys/devices/system/node") or []:
+        if re.fullmatch(r"node\d+", name):
+            folder = "/sys/devices/system/node/" + name
+            total = re.search(r"MemTotal:\s+(\d+) kB", p.read(folder + "/meminfo") or "")
+            size = int(total.group(1)) * 1024 if total else None
+            nodes.append({"id": int(name[4:]), "cpus": p.value(folder + "/cpulist"), "memory_bytes": size})
+    nodes.sort(key=lambda node: node["id"] or 0)
+    # superchips show each GPU's memory as nodes without CPUs; they are listed, not counted
+    count = sum(1 for node in nodes if node["cpus"]) or len(nodes)
+    if nodes:
+        p.say("compute.numa.nodes", count, "sysfs", conditions={"nodes": nodes})
+    else:
+        p.miss("compute.numa.nodes", "sysfs", "/sys/devices/system/node is not there: a kernel without NUMA")
+
+
+def system(p: Probe) -> None:
+    """Operating system, kernel, whether this is a container."""
+    release: Dict[str, str] = {}
+    for line in (p.read("/etc/os-release") or p.read("/usr/lib/os-release") or "").splitlines():
+        key, _, text = line.partition("=")
+        release[key.strip()] = text.strip().strip("\"'")
+    where: Dict[str, Any] = {}
+    marks = (("/.dockerenv", "docker"), ("/run/.containerenv", "podman"))
+    kind = p.value("/run/systemd/container") or next((k for f, k in marks if p.read(f, 1) is not None), "")
+    groups = re.search(r"kubepods|docker|containerd|libpod|lxc", p.read("/proc/1/cgroup") or "")
+    if kind or groups:
+        where["container"] = kind or (groups.group(0) if groups else "")
+    machine = " ".join(filter(None, (p.value("/sys/class/dmi/id/sys_vendor"), p.value("/sys/class/dmi/id/product_name"))))
+    if machine:
+        where["machine"] = machine[:120]
+    name = release.get("PRETTY_NAME") or " ".join(filter(None, (release.get("NAME"), release.get("VERSION_ID"))))
+    if name:
+        p.say("compute.os.image", name, "/etc/os-release", conditions=where)
+    else:
+        p.miss("compute.os.image", "/etc/os-release", "/etc/os-release is not there", conditions=where)
+    p.say("compute.kernel.version", p.value("/proc/sys/kernel/osrelease") or platform.release(), "uname")
+
+
+# ── compute: GPUs ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def scan_pci(p: Probe) -> Optional[List[Dict[str, Any]]]:
+    """Return display controllers and accelerators on the PCI bus; None where there is no bus to look at."""
+    devices = p.names("/sys/bus/pci/devices")
+    if not devices:
+        return None  # an empty bus is a hidden one
+    found = []
+    for address in devices:
+        folder = "/sys/bus/pci/devices/" + address
+        kind = p.value(folder + "/class")
+        # 0x03: display controllers; 0x12: processing accelerators, as which AMD Instinct and others announce themselves
+        if kind[:4] not in ("0x03", "0x12"):
+            continue
+        vendor = p.value(folder + "/vendor")
+        entry: Dict[str, Any] = {
+            "address": address, "vendor": PCI_VENDORS.get(vendor, vendor), "device": p.value(folder + "/device"),
+            "class": kind, "driver": p.target(folder + "/driver") or None, "numa_node": p.numa(folder),
+        }  # fmt: skip
+        for name in ("current_link_speed", "current_link_width", "max_link_speed", "max_link_width"):
+            text = p.value(folder + "/" + name)
+            if text:
+                entry[name] = text
+        found.append(entry)
+    return found
+
+
+def gpus(p: Probe) -> None:
+    """GPUs: the PCI bus first, then the vendor's tools; what they print is read on the controller."""
+    devices = scan_pci(p)
+    if devices is None:
+        p.miss("compute.gpu.pci", "pci scan", "no PCI bus is visible in /sys")
+    else:
+        p.say("compute.gpu.pci", devices, "pci scan")
+    ours = [one for one in devices or [] if one["vendor"] in ("nvidia", "amd")]
+    p.pci_gpus = len(ours)
+    reasons, state = [], "absent"
+    for tool in (nvidia, amd):
+        reason, tool_state = tool(p)
+        if not reason:
+            return
+        reasons.append(reason)
+        state = "failed" if tool_state == "failed" else state
+    reason = "; ".join(reasons)
+    if ours:
+        # never to be read as "no GPU": the hardware is there, only nobody can ask it
+        count = "%d GPU%s on the PCI bus, but no driver tool answers: %s" % (len(ours), "s" * (len(ours) > 1), reason)
+        for metric in GPU_METRICS:
+            p.miss(metric, "pci scan", count, state="failed", conditions={"pci": len(ours)})
+    elif devices is not None:
+        p.say("compute.gpu.count", 0, "pci scan", reason=reason, conditions={"pci": 0})
+        for metric in GPU_METRICS:
+            p.miss(metric, "pci scan", "no NVIDIA or AMD GPU on the PCI bus")
+    else:
+        for metric in GPU_METRICS:
+            p.miss(metric, "pci scan", "no PCI bus is visible in /sys; " + reason, state=state)
+
+
+def nvidia(p: Probe) -> Tuple[str, str]:
+    """Ask nvidia-smi; return why it gave nothing and the state, or "" when its output was sent."""
+    query = ["nvidia-smi", "--query-gpu=" + GPU_FIELDS_MORE, "--format=csv"]
+    outcome = p.run(query)
+    if "not a valid field" in outcome.text + outcome.reason:  # a driver older than the extra fields
+        outcome = p.run([query[0], "--query-gpu=" + GPU_FIELDS, query[2]])
+    rows = [line for line in outcome.text.splitlines() if line.strip()]
+    header = next((i for i, line in enumerate(rows) if line.startswith("index, name")), None)
+    # what a tool wrote before it was stopped is no list of GPUs; an error of one GPU leaves the others' rows
+    if header is None or len(rows) < header + 2 or outcome.code is None:
+        if outcome.text:
+            p.send_raw("nvidia-smi-error", outcome.text[:65536])
+        if outcome.ok:
+            said = one_line(outcome.text)
+            return "nvidia-smi listed no GPU" + (": " + said if said else ""), "failed"
+        return outcome.reason, outcome.state
+    p.send_raw("nvidia-smi-query", outcome.text)
+    p.deferred.update(GPU_METRICS)
+    for name, argv, metric in (
+        ("nvidia-smi-topo", ["nvidia-smi", "topo", "-m"], "compute.gpu.topology"),
+        ("nvidia-smi-q", ["nvidia-smi", "-q"], "compute.cuda.version"),
+    ):
+        extra = p.run(argv, raw=name)
+        if not extra.ok:
+            p.miss(metric, " ".join(argv), extra.reason, state=extra.state)
+    if ", Enabled" in outcome.text:
+        p.run(["nvidia-smi", "-L"], raw="nvidia-smi-list")
+    return "", ""
+
+
+def amd(p: Probe) -> Tuple[str, str]:
+    """Ask amd-smi, then rocm-smi; return why they gave nothing and the state, or "" when output was sent."""
+    reasons, state = [], "absent"
+    for name, argv in (
+        ("amd-smi", ["amd-smi", "static", "--json"]),
+        ("rocm-smi", ["rocm-smi", "--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--showbus", "--json"]),
+    ):  # fmt: skip
+        outcome = p.run(argv, raw=name)
+        if outcome.ok and re.search(r"market_name|\"card\d", outcome.text):
+            p.deferred.update(GPU_METRICS)
+            topology = p.run(["rocm-smi", "--showtopotype", "--json"], raw="rocm-smi-topo")
+            if not topology.ok:
+                p.miss("compute.gpu.topology", "rocm-smi --showtopotype", topology.reason, state=topology.state)
+            p.miss("compute.cuda.version", name, "CUDA belongs to NVIDIA GPUs")
+            return "", ""
+        failed = outcome.ok or outcome.state == "failed"
+        reasons.append("%s listed no GPU" % name if outcome.ok else outcome.reason)
+        state = "failed" if failed else state
+    return "; ".join(reasons), state
+
+
+def nccl(p: Probe) -> None:
+    """NCCL or RCCL: what the loader finds, what Python brings along, what the header says."""
+    found: List[Dict[str, str]] = []
+    reasons = []
+    cache = p.run(["ldconfig", "-p"] if shutil.which("ldconfig") else ["/sbin/ldconfig", "-p"])
+    for path in re.findall(r"lib[nr]ccl\.so\S* .*=> (\S+)", cache.text):
+        version = version_in(os.path.basename(os.path.realpath(p.path(path))).partition(".so.")[2])
+        if version.count(".") < 2 and not p.root:
+            version = version_in(p.run([sys.executable, "-I", "-c", LIBRARY_NCCL, path]).text)
+        if version:
+            found.append({"where": path, "version": version})
+    asked = p.run(["python3", "-c", PYTHON_NCCL, "1" if p.pci_gpus else "0"])
+    try:
+        found += [{"where": str(where), "version": str(v)} for where, v in (json.loads(asked.text) if asked.ok else [])]
+    except (ValueError, TypeError):
+        reasons.append("python3 printed something else")
+    for path in ("/usr/include/nccl.h", "/usr/local/cuda/include/nccl.h", "/opt/rocm/include/rccl/rccl.h"):
+        numbers = re.findall(r"#define NCCL_(?:MAJOR|MINOR|PATCH)\s+(\d+)", p.read(path, 65536) or "")
+        if len(numbers) == 3:
+            found.append({"where": path, "version": ".".join(numbers)})
+    reasons += [o.reason for o in (cache, asked) if o.state == "failed"]
+    if found:
+        p.say("compute.nccl.version", found[0]["version"], found[0]["where"], conditions={"found": found})
+    elif reasons:
+        p.miss("compute.nccl.version", "ldconfig, python3, headers", "; ".join(reasons), state="failed")
+    else:
+        looked = "no libnccl or librccl in the loader's cache, no Python package, no header"
+        p.miss("compute.nccl.version", "ldconfig, python3, headers", looked)
+
+
+def cuda_toolkit(p: Probe) -> None:
+    """CUDA toolkit: nvcc on PATH, else the file that the toolkit leaves."""
+    text = p.value("/usr/local/cuda/version.json")
+    match = re.search(r'"cuda"\s*:\s*\{[^}]*"version"\s*:\s*"([\d.]+)"', text)
+    if shutil.which("nvcc"):
+        outcome = p.run(["nvcc", "--version"], raw="nvcc-version")
+        release = re.search(r"release ([\d.]+)", outcome.text)
+        if release:
+            p.say("compute.cuda.toolkit", release.group(1), "nvcc --version", raw="nvcc-version")
+        elif not match:
+            p.miss("compute.cuda.toolkit", "nvcc --version", outcome.reason or "nvcc names no release", state="failed")
+    if match:
+        p.say("compute.cuda.toolkit", match.group(1), "/usr/local/cuda/version.json")
+    p.miss("compute.cuda.toolkit", "nvcc, version.json", "nvcc not on PATH, no /usr/local/cuda/version.json")
+
+
+# ── network ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def rdma_ports(p: Probe) -> Optional[List[Dict[str, Any]]]:
+    """Return the ports of all RDMA devices; None without RDMA."""
+    devices = p.names("/sys/class/infiniband")
+    if not devices:
+        return None
+    ports = []
+    for name in devices:
+        folder = "/sys/class/infiniband/" + name
+        driver = p.target(folder + "/device/driver")
+        for port in p.names(folder + "/ports") or []:
+            base = "%s/ports/%s" % (folder, port)
+            layer = p.value(base + "/link_layer")
+            rate = re.match(r"([\d.]+) Gb/sec", p.value(base + "/rate"))
+            kind = "efa" if driver == "efa" else {"InfiniBand": "infiniband", "Ethernet": "roce"}.get(layer, "unknown")
+            ports.append(
+                {
+                    "device": name, "port": int(port) if port.isdigit() else 0, "driver": driver or None,
+                    "kind": kind, "link_layer": layer, "state": p.value(base + "/state").partition(": ")[2],
+                    "rate_bps": int(float(rate.group(1)) * 1e9) if rate else None, "rate": p.value(base + "/rate"),
+                    "numa_node": p.numa(folder + "/device"), "pci": p.pci_address(folder + "/device"),
+                    "firmware": p.value(folder + "/fw_ver") or None,
+                    "virtual_function": os.path.exists(p.path(folder + "/device/physfn")),
+                    "software": not os.path.exists(p.path(folder + "/device")),
+                }
+            )  # fmt: skip
+    return ports
+
+
+def interfaces(p: Probe, ports: List[Dict[str, Any]]) -> Tuple[List[Dict[str, Any]], List[str]]:
+    """Return physical network interfaces (RDMA ports without a network device too) and the names left out."""
+    rdma = {(one["pci"], max(0, one["port"] - 1)): one for one in ports if one["pci"]}
+    nics: List[Dict[str, Any]] = []
+    left_out: List[str] = []
+    taken: Set[Tuple[str, int]] = set()
+    for name in p.names("/sys/class/net") or []:
+        folder = "/sys/class/net/" + name
+        device = folder + "/device"
+        if name == "lo" or not os.path.isdir(p.path(folder)):
+            continue
+        virtual_function = os.path.exists(p.path(device + "/physfn"))
+        usb = p.target(device + "/subsystem") == "usb"  # the link to the board's management controller
+        index = p.value(folder + "/dev_port")
+        key = (p.pci_address(device), int(index) if index.isdigit() else 0)
+        if not os.path.exists(p.path(device)) or virtual_function or usb or (key[0] and key in taken):
+            left_out.append(name)
+            continue
+        taken.add(key)
+        port = rdma.get(key)
+        up = p.value(folder + "/carrier") == "1"
+        speed, driver = p.value(folder + "/speed"), p.target(device + "/driver")
+        bps = int(speed) * 1000000 if speed.isdigit() and 0 < int(speed) < 10**8 else None
+        if port and port["kind"] == "infiniband":
+            bps, up = port["rate_bps"], port["state"] == "ACTIVE"
+        nics.append(
+            {
+                "name": name, "kind": port["kind"] if port else "ethernet", "driver": driver or None,
+                "speed_bps": bps, "up": up, "numa_node": p.numa(device), "pci": key[0] or None,
+                "mtu": p.value(folder + "/mtu"), "rdma": port["device"] if port else None,
+            }
+        )  # fmt: skip
+    for key, port in sorted(rdma.items()):
+        if key not in taken and not port["virtual_function"]:
+            nics.append(
+                {
+                    "name": port["device"] if port["port"] < 2 else "%s:%d" % (port["device"], port["port"]),
+                    "kind": port["kind"], "driver": port["driver"], "speed_bps": port["rate_bps"],
+                    "up": port["state"] == "ACTIVE", "numa_node": port["numa_node"], "pci": port["pci"],
+                    "mtu": None, "rdma": port["device"],
+                }
+            )  # fmt: skip
+    return nics, left_out
+
+
+def network(p: Probe) -> None:
+    """NICs, RDMA devices, kind of fabric, modules for GPUDirect."""
+    ports = rdma_ports(p)
+    if p.names("/sys/class/net") is None:
+        for metric in ("network.nic.count", "network.nic.devices", "network.nic.speed"):
+            p.miss(metric, "sysfs", "/sys/class/net is not visible")
+        nics: List[Dict[str, Any]] = []
+    else:
+        nics, left_out = interfaces(p, ports or [])
+        note = {"left_out": left_out[:200]} if left_out else {}
+        for metric, value in (("network.nic.count", len(nics)), ("network.nic.devices", nics)):
+            if nics:
+                p.say(metric, value, "sysfs", conditions=note)
+            else:  # a container or namespace hides the node's own
+                only = ", ".join(left_out[:8]) or "lo"
+                p.miss(metric, "sysfs", "only virtual interfaces are visible: " + only, conditions=note)
+        for nic in nics:
+            subject, about = "nic:" + nic["name"], {"driver": nic["driver"], "up": nic["up"], "kind": nic["kind"]}
+            if nic["speed_bps"]:
+                p.say("network.nic.speed", nic["speed_bps"], "sysfs", subject=subject, conditions=about)
+            else:
+                no_link = "the link is down" if not nic["up"] else "driver %s reports no speed" % nic["driver"]
+                p.miss("network.nic.speed", "sysfs", no_link, subject=subject, conditions=about)
+        if not nics:
+            p.miss("network.nic.speed", "sysfs", "no physical interface is visible")
+    fabric(p, ports, nics)
+    loaded = {line.split(" ", 1)[0] for line in (p.read("/proc/modules") or "").splitlines()}
+    modules = [name for name in GPUDIRECT_MODULES if name in loaded]
+    if modules:
+        p.say("network.gpudirect.modules", modules, "/proc/modules")
+    else:
+        why = "none of %s is loaded" % ", ".join(GPUDIRECT_MODULES) if loaded else "/proc/modules is empty"
+        p.miss("network.gpudirect.modules", "/proc/modules", why)
+
+
+def fabric(p: Probe, ports: Optional[List[Dict[str, Any]]], nics: List[Dict[str, Any]]) -> None:
+    """RDMA devices, and the kind that carries most of the bandwidth."""
+    real = [one for one in ports or [] if not one["software"]]
+    if ports is None:
+        p.miss("network.rdma.devices", "sysfs", "/sys/class/infiniband is empty or not there: no RDMA device or driver")
+    else:
+        p.say("network.rdma.devices", ports, "sysfs")
+    active = [one for one in real if one["state"] == "ACTIVE"]
+    counted = [one for one in active or real if one["kind"] != "unknown"]
+    if counted:
+        rates: Dict[str, int] = {}
+        for one in counted:
+            rates[one["kind"]] = rates.get(one["kind"], 0) + (one["rate_bps"] or 0)
+        kinds = {kind: sum(1 for one in counted if one["kind"] == kind) for kind in sorted(rates)}
+        best = max(sorted(rates), key=lambda kind: (rates[kind], kinds[kind]))
+        reason = "" if active else "no port is active; the kind is that of the ports that are down"
+        p.say("network.fabric.kind", best, "sysfs", reason=reason, conditions={"ports": kinds, "active": len(active)})
+    elif nics:
+        p.say("network.fabric.kind", "ethernet", "sysfs", conditions={"ports": {}, "active": 0})
+    else:
+        p.miss("network.fabric.kind", "sysfs", "no RDMA device and no physical interface is visible")
+
+
+# ── storage ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def disks(p: Probe) -> None:
+    """Block devices that stand for hardware: NVMe, SSD, HDD, virtual disks, network disks."""
+    names = p.names("/sys/block")
+    if names is None:
+        for metric in ("storage.local.devices", "storage.local.nvme_total"):
+            p.miss(metric, "sysfs", "/sys/block is not visible")
+        return
+    found = []
+    for name in names:
+        folder = "/sys/block/" + name
+        sectors = p.value(folder + "/size")
+        # hidden: one path of a multipath NVMe device, which is listed under its own name too
+        if re.match(r"(loop|ram|zram|dm-|md|sr|fd|nbd|drbd|rbd)", name) or p.value(folder + "/hidden") == "1":
+            continue
+        if not sectors.isdigit() or int(sectors) == 0:
+            continue
+        model = " ".join((p.value(folder + "/device/model") or p.value(folder + "/device/device/model")).split())
+        transport = p.value(folder + "/device/transport")
+        for extra in [] if transport else sorted(glob.glob(glob.escape(p.path(folder)) + "/device/nvme*/transport"))[:1]:
+            transport = p.value(extra[len(p.root) :])
+        rotational = p.value(folder + "/queue/rotational") == "1"
+        if name.startswith("nvme"):
+            remote = transport not in ("", "pcie") or model.startswith(NETWORK_DISKS)
+            kind = "network" if remote else "nvme"
+        elif name.startswith(("vd", "xvd")) or re.search(r"virtual disk|QEMU|PersistentDisk", model, re.I):
+            kind = "virtual"
+        else:
+            kind = "hdd" if rotational else "ssd"
+        found.append(
+            {
+                "name": name, "kind": kind, "bytes": int(sectors) * 512, "model": model[:80] or None,
+                "rotational": rotational, "transport": transport or None, "numa_node": p.numa(folder + "/device"),
+            }
+        )  # fmt: skip
+    if found:
+        p.say("storage.local.devices", found, "sysfs")
+    else:
+        p.miss("storage.local.devices", "sysfs", "no block device of its own is visible")
+    nvme = [one["bytes"] for one in found if one["kind"] == "nvme"]
+    p.say("storage.local.nvme_total", sum(nvme), "sysfs", conditions={"devices": len(nvme)})
+
+
+def scratch(p: Probe) -> None:
+    """File system and free space under the scratch folder, asked in a child: a dead mount hangs whoever asks."""
+    metrics = ("storage.scratch.filesystem", "storage.scratch.free")
+    if not p.scratch:
+        for metric in metrics:
+            p.miss(metric, "statvfs", "no scratch folder was named (--scratch)", state="skipped")
+        return
+    outcome = p.run([sys.executable, "-I", "-S", "-c", FILE_SYSTEM, p.scratch])
+    try:
+        place, free, total, read_only = json.loads(outcome.text) if outcome.ok else ("", 0, 0, False)
+    except ValueError:
+        outcome = Outcome("failed", reason="the scratch folder's file system gave no answer")
+    if not outcome.ok:
+        timed_out = "did not end" in outcome.reason or "deadline" in outcome.reason
+        why = "statvfs: " + outcome.reason if timed_out else "the scratch folder can't be read: %s" % p.scratch[:200]
+        for metric in metrics:
+            p.miss(metric, "statvfs", why, state="failed")
+        return
+    mount: Tuple[str, str, str] = ("", "", "")
+    for line in (p.read("/proc/self/mountinfo") or "").splitlines():
+        left, _, right = line.partition(" - ")
+        fields, tail = left.split(" "), right.split(" ")
+        if len(fields) < 6 or len(tail) < 2:
+            continue
+        point = re.sub(r"\\([0-7]{3})", lambda m: chr(int(m.group(1), 8)), fields[4])
+        inside = place == point or place.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(mount[0]):  # a later mount hides an earlier one of the same place
+            mount = (point, tail[0], tail[1])
+    about = {"mount": mount[0], "device": mount[2], "total_bytes": total, "read_only": read_only}
+    if mount[1]:
+        p.say("storage.scratch.filesystem", mount[1], "/proc/self/mountinfo", conditions=about)
+    else:
+        p.miss("storage.scratch.filesystem", "/proc/self/mountinfo", "no mount holds %s" % place[:200])
+    p.say("storage.scratch.free", free, "statvfs", conditions=about)
+
+
+# ── control ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def containers(p: Probe) -> None:
+    """Container runtimes and NVIDIA's container toolkit."""
+    found, broken = [], []
+    for name in RUNTIMES:
+        if not shutil.which(name):
+            continue
+        outcome = p.run([name, "version"] if name == "enroot" else [name, "--version"], raw="version-" + name)
+        version = version_in(outcome.text)
+        if outcome.ok and version:
+            found.append("%s %s" % (name, version))
+        else:
+            broken.append("%s: %s" % (name, outcome.reason or "no version in its output"))
+    note = {"broken": broken} if broken else {}
+    if found:
+        p.say("compute.container.runtime", found, "--version", reason="; ".join(broken), conditions=note)
+    elif broken:
+        p.miss("compute.container.runtime", "--version", "; ".join(broken), state="failed")
+    else:
+        p.miss("compute.container.runtime", "--version", "none of %s on PATH" % ", ".join(RUNTIMES))
+    said = p.first([[t, "--version"] for t in TOOLKIT], "compute.container.toolkit", "--version", "version")
+    if said is not None:
+        version_or_failure(p, "compute.container.toolkit", said)
+
+
+def version_or_failure(p: Probe, metric: str, text: str) -> None:
+    """Write the version in a tool's answer, or that there is none."""
+    if version_in(text):
+        p.say(metric, version_in(text), "--version")
+    else:
+        p.miss(metric, "--version", "no version in: " + one_line(text), state="failed")
+
+
+def schedulers(p: Probe) -> None:
+    """Schedulers whose client tools are on the node, and their versions."""
+    found = {kind: [t for t in tools if shutil.which(t)] for kind, tools in SCHEDULERS.items()}
+    present = {kind: tools for kind, tools in found.items() if tools}
+    if present:
+        p.say("control.scheduler.kind", sorted(present), "PATH", conditions={"tools": present})
+    else:
+        tools = ", ".join(tool for group in SCHEDULERS.values() for tool in group)
+        p.miss("control.scheduler.kind", "PATH", "none of %s on PATH" % tools)
+    slurm = [["sinfo", "--version"], ["srun", "--version"], ["slurmd", "-V"]]
+    said = p.first(slurm, "control.slurm.version", "--version", "version")
+    if said is not None:
+        version_or_failure(p, "control.slurm.version", said)
+    kubernetes = [["kubelet", "--version"], ["kubectl", "version", "--client"], ["k3s", "--version"]]
+    said = p.first(kubernetes, "control.kubernetes.version", "--version", "version")
+    if said is not None:
+        version_or_failure(p, "control.kubernetes.version", said)
+
+
+def seconds_in(text: str) -> Optional[float]:
+    """Return a time span as systemd writes it (``-1min 2.5s``, ``+85us``) in seconds."""
+    units = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+    parts = re.findall(r"(\d+(?:\.\d+)?)\s*(us|µs|ms|min|s|h|d)\b", text)
+    total = sum(float(value) * units[unit] for value, unit in parts)
+    return None if not parts else -total if text.strip().startswith("-") else total
+
+
+def clock(p: Probe) -> None:
+    """Offset of the clock, positive when it is ahead of its time source: chrony, systemd-timesyncd, ntpd."""
+    reasons, state = [], "absent"
+    tools = (["chronyc", "-n", "tracking"], ["timedatectl", "timesync-status"], ["ntpq", "-c", "rv 0 offset"])
+    for argv in tools:
+        raw = "clock-" + argv[0]
+        outcome = p.run(argv, raw=raw)
+        offset: Optional[float] = None
+        if argv[0] == "chronyc":
+            match = re.search(r"^System time\s*:\s*([\d.]+) seconds (slow|fast)", outcome.text, re.M)
+            if match and not re.search(r"^Leap status\s*:\s*Not synchronised", outcome.text, re.M):
+                offset = float(match.group(1)) * (-1 if match.group(2) == "slow" else 1)
+        elif argv[0] == "timedatectl":
+            match = re.search(r"^\s*Offset:\s*(\S.*)$", outcome.text, re.M)
+            source = seconds_in(match.group(1)) if match else None
+            offset = None if source is None else -source  # it prints the source's lead
+        else:
+            match = re.search(r"offset=(-?[\d.]+)", outcome.text)
+            offset = None if not match else -float(match.group(1)) / 1000
+        if outcome.ok and offset is not None:
+            p.say("control.clock.offset", offset, " ".join(argv), raw=raw)
+            return
+        reasons.append(outcome.reason or "%s names no synchronised source" % argv[0])
+        state = "failed" if outcome.state == "failed" else state
+    p.miss("control.clock.offset", "chronyc, timedatectl, ntpq", "; ".join(reasons), state=state)
+
+
+# ── the run ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+PARTS: Tuple[Tuple[str, Callable[[Probe], None], Tuple[str, ...]], ...] = (
+    ("CPU", cpu, tuple("compute.cpu." + n for n in ("model", "architecture", "sockets", "cores", "threads"))),
+    ("memory", memory, ("compute.memory.total", "compute.memory.swap", "compute.numa.nodes")),
+    ("system", system, ("compute.os.image", "compute.kernel.version")),
+    ("disks", disks, ("storage.local.devices", "storage.local.nvme_total")),
+    (
+        "network",
+        network,
+        (
+            "network.nic.count", "network.nic.devices", "network.rdma.devices", "network.fabric.kind",
+            "network.gpudirect.modules",
+        ),
+    ),
+    ("GPUs", gpus, ("compute.gpu.pci",) + GPU_METRICS),
+    ("scratch", scratch, ("storage.scratch.filesystem", "storage.scratch.free")),
+    ("containers", containers, ("compute.container.runtime", "compute.container.toolkit")),
+    ("schedulers", schedulers, ("control.scheduler.kind", "control.slurm.version", "control.kubernetes.version")),
+    ("NCCL and CUDA", nccl, ("compute.nccl.version",)),
+    ("CUDA toolkit", cuda_toolkit, ("compute.cuda.toolkit",)),
+    ("clock", clock, ("control.clock.offset",)),
+)  # fmt: skip
+
+
+def inventory(p: Probe) -> None:
+    """Go through all parts; whatever a part did not say is said to have failed, with the reason."""
+    p.emit({"t": "begin", "probe": "inventory", "version": VERSION, "node": platform.node(), "at": now()})
+    for position, (title, look, owed) in enumerate(PARTS):
+        reason = p.late()
+        if p.left() > 0:
+            p.emit({"t": "progress", "done": round(position / len(PARTS), 3), "text": "inventory: " + title})
+            try:
+                look(p)
+                reason = "the probe said nothing about it"
+            except BrokenPipeError:
+                raise
+            except Exception as error:  # one broken part must not hide the others
+                reason = "the probe broke: %s: %s" % (type(error).__name__, one_line(str(error)))
+        for metric in owed:
+            if metric not in p.deferred:
+                p.miss(metric, "probe", reason, state="failed")
+    p.emit({"t": "end", "ok": True, "seconds": round(time.monotonic() - p.started, 3)})
+
+
+def leave_with_caller() -> None:
+    """Wait for the end of stdin, then end: the caller is gone and nobody reads on."""
+    while os.read(0, 65536):
+        pass
+    for pid in list(_children):
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except OSError:
+            pass
+    os._exit(1)
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    """Parse the command line and run."""
+    parser = argparse.ArgumentParser(description="Inventory of this node as JSON lines. Needs no root, changes nothing.")
+    parser.add_argument("--scratch", default="", metavar="DIR", help="folder whose file system and free space to report")
+    parser.add_argument("--deadline", type=float, default=60.0, metavar="SECONDS", help="report what is known by then (60)")
+    parser.add_argument("--watch-stdin", action="store_true", help="end when stdin ends")
+    parser.add_argument("--root", default="/", metavar="DIR", help="read /proc, /sys and /etc below DIR (for tests)")
+    given = parser.parse_args(arguments)
+    if given.watch_stdin:
+        threading.Thread(target=leave_with_caller, daemon=True).start()
+    try:
+        inventory(Probe(given.root, given.scratch, given.deadline, sys.stdout.buffer))
+    except BrokenPipeError:
+        os._exit(1)  # nobody listens; a normal exit would try to flush and complain
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

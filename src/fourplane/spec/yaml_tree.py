@@ -1,0 +1,339 @@
+"""Bounded reading of one YAML document, with the place of every key and value.
+
+libyaml's event stream is consumed as it comes, so nesting, size and aliases are stopped while reading, before
+anything is built from them. Plain scalars follow the core schema of YAML 1.2.2 (section 10.3), with two differences
+that the specification's own types settle: ``0o17``, ``0x1f``, ``.inf`` and ``.nan`` stay texts, and a day such as
+``2027-06-30`` becomes a date. The traps of YAML 1.1 are gone: ``no``, ``on``, ``12:30``, ``1:1``, ``1_000`` are texts.
+
+Anchors and aliases work. Merge keys (``<<``), tags other than ``!!str``, and several documents in one file are
+refused: the first is YAML 1.1 only, the second would choose types that the specification has fixed already, and the
+third would leave it open which document holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from yaml._yaml import CParser
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from fourplane.base.findings import Finding
+from fourplane.base.text import shorten
+from fourplane.spec import codes
+from fourplane.spec.positions import join_path
+from fourplane.spec.scalars import resolve_plain
+from fourplane.spec.tree import Node
+from fourplane.spec.yaml_errors import not_utf8, syntax_error
+
+__all__ = ["LIMITS", "Document", "Limits", "read_yaml"]
+
+if not yaml.__with_libyaml__:  # the wheels on PyPI always bring it
+    raise ImportError("PyYAML was built without libyaml; install a binary wheel of PyYAML")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one file may ask of the reader.
+
+    Attributes:
+        size: bytes of the file.
+        depth: nesting, aliases expanded.
+        nodes: keys and values, aliases expanded.
+        key: characters of one key.
+    """
+
+    size: int = 8 * 2**20
+    depth: int = 64
+    nodes: int = 500_000
+    key: int = 200
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document.
+
+    Attributes:
+        data: dicts, lists, texts, numbers, truth values, dates, None; keys are always texts.
+        root: places of all that; None where nothing could be read.
+        findings: everything that is wrong with it as YAML.
+    """
+
+    data: Any
+    root: Node | None
+    findings: list[Finding]
+
+
+_STR_TAGS = frozenset({"tag:yaml.org,2002:str", "!"})
+_COLLECTION_TAGS = frozenset({"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq", "!"})
+
+
+class _StopReading(Exception):  # noqa: N818 - not an error of the program: the document ends here
+    """Reading can't go on; the finding is already in the list."""
+
+
+class _Frame:
+    """One open mapping or list."""
+
+    __slots__ = ("anchor", "count", "data", "height", "is_map", "key", "key_mark", "node")
+
+    def __init__(self, is_map: bool, node: Node, anchor: str | None) -> None:
+        self.is_map = is_map
+        self.node = node
+        self.anchor = anchor
+        self.data: Any = {} if is_map else []
+        if is_map:
+            node.keys = {}
+        else:
+            node.items = []
+        self.key: str | None = None  # None: the next node is a key
+        self.key_mark: Any = None
+        self.count = 1
+        self.height = 1
+
+
+@dataclass(slots=True)
+class _Anchored:
+    """What an alias stands for: the value, its node, how many nodes it holds and how deep it is."""
+
+    data: Any
+    node: Node
+    count: int
+    height: int
+
+
+_DROP = "\0"  # key under which nothing is kept; NUL can't occur in a document
+
+
+class _Reader:
+    """Builds data and places from events."""
+
+    def __init__(self, file: str, limits: Limits) -> None:
+        self.file = file
+        self.limits = limits
+        self.findings: list[Finding] = []
+        self.stack: list[_Frame] = []
+        self.anchors: dict[str, _Anchored] = {}
+        self.count = 0
+        self.documents = 0
+        self.data: Any = None
+        self.root: Node | None = None
+        self.handlers: dict[type[Event], Callable[[Any], None]] = {
+            ScalarEvent: self._scalar,
+            MappingStartEvent: self._start,
+            SequenceStartEvent: self._start,
+            MappingEndEvent: self._end,
+            SequenceEndEvent: self._end,
+            AliasEvent: self._alias,
+            DocumentStartEvent: self._document,
+        }
+
+    def read(self, content: bytes) -> None:
+        """Consume the whole stream."""
+        get = CParser(content).get_event
+        handlers = self.handlers
+        while (event := get()) is not None:
+            handler = handlers.get(type(event))
+            if handler is not None:
+                handler(event)
+
+    def path(self) -> str:
+        """Return the path of the node that is being read."""
+        parts: list[str | int] = []
+        for frame in self.stack:
+            if frame.is_map:
+                if frame.key is not None and frame.key != _DROP:
+                    parts.append(frame.key)
+            else:
+                parts.append(len(frame.data))
+        return join_path(tuple(parts))
+
+    def find(self, code: codes.Code, mark: Any, message: str, found: str, expected: str, fix: str = "") -> None:
+        """Record a finding at ``mark``."""
+        self.findings.append(
+            codes.finding(
+                code,
+                message,
+                file=self.file,
+                line=mark.line + 1,
+                column=mark.column + 1,
+                path=self.path(),
+                found=found,
+                expected=expected,
+                fix=fix,
+            )
+        )
+
+    def _document(self, event: DocumentStartEvent) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            message = "a second document begins here; a file holds one"
+            self.find(codes.SEVERAL_DOCUMENTS, event.start_mark, message, found="'---'", expected="one document")
+            raise _StopReading
+
+    def _grow(self, mark: Any, count: int, height: int) -> None:
+        self.count += count
+        if len(self.stack) + height > self.limits.depth:
+            most = f"at most {self.limits.depth} levels"
+            self.find(codes.TOO_DEEP, mark, "the document is nested too deeply here", found="more", expected=most)
+            raise _StopReading
+        if self.count > self.limits.nodes:
+            code, what = (codes.ALIAS_BOMB, "with its aliases ") if count > 1 else (codes.TOO_LARGE, "")
+            most = f"at most {self.limits.nodes:,} keys and values"
+            self.find(code, mark, f"the document {what}grows too large here", found="more", expected=most)
+            raise _StopReading
+
+    def _scalar(self, event: ScalarEvent) -> None:
+        self.count += 1
+        if self.count > self.limits.nodes:
+            self._grow(event.start_mark, 0, 0)
+        stack = self.stack
+        frame = stack[-1] if stack else None
+        if frame is not None and frame.is_map and frame.key is None:
+            self._key(frame, event.value, event.start_mark, event.implicit[0])
+            if event.anchor is not None:
+                self.anchors[event.anchor] = _Anchored(event.value, Node(event.start_mark), 1, 0)
+            return
+        tag = event.tag
+        if tag is None:
+            value = resolve_plain(event.value) if event.implicit[0] else event.value
+        elif tag in _STR_TAGS:
+            value = event.value
+        else:
+            self._tag(event)
+            value = resolve_plain(event.value)
+        node = Node(event.start_mark)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = _Anchored(value, node, 1, 0)
+        self._put(frame, value, node)
+
+    def _tag(self, event: Any) -> None:
+        tag = shorten(event.tag.replace("tag:yaml.org,2002:", "!!"), 60)
+        message = f"the tag {tag} has no meaning here; types follow from the key"
+        self.find(codes.TAG, event.start_mark, message, found=tag, expected="no tag", fix=f"remove {tag}")
+
+    def _key(self, frame: _Frame, key: str, mark: Any, plain: bool) -> None:
+        frame.key_mark = mark
+        if plain and key == "<<":
+            self.find(codes.MERGE_KEY, mark, "merge keys are not part of YAML 1.2", found="'<<'", expected="a key")
+            frame.key = _DROP
+        elif not key or len(key) > self.limits.key:
+            found = "an empty key" if not key else f"a key of {len(key):,} characters"
+            expected = f"a key of 1 to {self.limits.key} characters"
+            self.find(codes.BAD_KEY, mark, f"{found} can't be a key here", found=found, expected=expected)
+            frame.key = _DROP
+        elif frame.node.keys is not None and key in frame.node.keys:
+            first = frame.node.keys[key][0]
+            frame.key = key
+            shown = shorten(key, 60)
+            self.find(
+                codes.DUPLICATE_KEY,
+                mark,
+                f"the key '{shown}' is given twice; the first is in line {first.line + 1}",
+                found=f"'{shown}' again",
+                expected=f"'{shown}' once",
+                fix=f"keep one of the lines {first.line + 1} and {mark.line + 1}",
+            )
+            frame.key = _DROP
+        else:
+            frame.key = key
+
+    def _put(self, frame: _Frame | None, value: Any, node: Node) -> None:
+        if frame is None:
+            self.data, self.root = value, node
+        elif frame.is_map:
+            key = frame.key
+            if key is None:  # a collection stands where a key belongs
+                what = "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a value"
+                fix = "quote a text that holds braces or brackets"
+                self.find(codes.BAD_KEY, node.mark, f"{what} can't be a key", found=what, expected="a text", fix=fix)
+                frame.key, frame.key_mark = _DROP, node.mark
+                return
+            if key != _DROP:
+                frame.data[key] = value
+                frame.node.keys[key] = (frame.key_mark, node)  # type: ignore[index]
+            frame.key = None
+        else:
+            frame.data.append(value)
+            frame.node.items.append(node)  # type: ignore[union-attr]
+
+    def _start(self, event: Any) -> None:
+        self._grow(event.start_mark, 1, 1)
+        if event.tag is not None and event.tag not in _COLLECTION_TAGS:
+            self._tag(event)
+        self.stack.append(_Frame(type(event) is MappingStartEvent, Node(event.start_mark), event.anchor))
+        if event.anchor is not None:
+            self.anchors.pop(event.anchor, None)
+        self.stack[-1].count = self.count
+
+    def _end(self, _: Any) -> None:
+        frame = self.stack.pop()
+        parent = self.stack[-1] if self.stack else None
+        if parent is not None and parent.height <= frame.height:
+            parent.height = frame.height + 1
+        if frame.anchor is not None:
+            size = self.count - frame.count + 1
+            self.anchors[frame.anchor] = _Anchored(frame.data, frame.node, size, frame.height)
+        self._put(parent, frame.data, frame.node)
+
+    def _alias(self, event: AliasEvent) -> None:
+        anchor = event.anchor or ""
+        known = self.anchors.get(anchor)
+        frame = self.stack[-1] if self.stack else None
+        if known is None:
+            within = any(open_frame.anchor == anchor for open_frame in self.stack)
+            name = shorten(anchor, 60)
+            message = f"*{name} stands inside what it refers to" if within else f"*{name} refers to no anchor above it"
+            self.find(codes.BAD_ALIAS, event.start_mark, message, found=f"*{name}", expected=f"&{name} before it")
+            known = _Anchored(None, Node(event.start_mark), 1, 0)
+        self._grow(event.start_mark, known.count, known.height)
+        if frame is not None and known.height and frame.height <= known.height:
+            frame.height = known.height + 1
+        if frame is not None and frame.is_map and frame.key is None and isinstance(known.data, str):
+            self._key(frame, known.data, event.start_mark, plain=False)
+        else:
+            self._put(frame, known.data, known.node)
+
+
+def read_yaml(content: bytes, file: str, limits: Limits = LIMITS) -> Document:
+    """Read one document; never raises on content.
+
+    Args:
+        content: the bytes of the file, UTF-8 with or without a byte-order mark.
+        file: name by which findings cite it.
+        limits: see ``Limits``.
+    """
+    if len(content) > limits.size:
+        found, most = f"{len(content):,} bytes", f"at most {limits.size:,} bytes"
+        too_large = codes.finding(
+            codes.TOO_LARGE, "the file is too large", file=file, line=1, column=1, found=found, expected=most
+        )
+        return Document(None, None, [too_large])
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return Document(None, None, [not_utf8(content, error, file)])
+    reader = _Reader(file, limits)
+    try:
+        reader.read(content)
+    except _StopReading:
+        pass
+    except yaml.YAMLError as error:
+        reader.findings.append(syntax_error(error, text, file))
+    if reader.stack:  # broken off in the middle: half a document would look like a whole one
+        return Document(None, None, reader.findings)
+    return Document(reader.data, reader.root, reader.findings)

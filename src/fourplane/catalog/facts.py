@@ -64,9 +64,7 @@ class Catalog:
         entry = self.subjects.get(subject)
         return entry.fact(name) if entry else None
 
-    def expected(
-        self, op: str, gpu: str, *, gpus_per_node: int, nodes: int, transport: str
-    ) -> tuple[Expected, ...]:
+    def expected(self, op: str, gpu: str, *, gpus_per_node: int, nodes: int, transport: str) -> tuple[Expected, ...]:
         """Return the measured figures published for exactly this case, by size; empty when nobody published any."""
         found = [
             figure

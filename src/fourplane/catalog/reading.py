@@ -144,20 +144,23 @@ class _Reader:
     def _bounds(self, where: str, raw: dict[str, Any], key: str) -> tuple[float, float] | None:
         value = raw.get("range", raw.get(key))
         pair = value if isinstance(value, list) else [value, value]
-        if len(pair) != 2 or any(isinstance(v, bool) or not isinstance(v, int | float) for v in pair):
+        numbers = [float(v) for v in pair if isinstance(v, int | float) and not isinstance(v, bool)]
+        if len(pair) != 2 or len(numbers) != 2:
             self.faults.append(f"{where} has no {key}, or one that is not a number or a pair of numbers")
             return None
-        if pair[0] > pair[1]:
+        if numbers[0] > numbers[1]:
             self.faults.append(f"{where}: the range runs downwards")
             return None
-        return float(pair[0]), float(pair[1])
+        return numbers[0], numbers[1]
 
     def _sources_of(self, where: str, raw: dict[str, Any]) -> tuple[Source, ...]:
         keys = raw.get("sources") or ([raw["source"]] if raw.get("source") else [])
         if not keys:
             self.faults.append(f"{where} has no source")
         unknown = [key for key in keys if key not in self.sources]
-        self.faults.extend(f"{where}: source {key} is not in sources.yaml, or it has no title or date" for key in unknown)
+        self.faults.extend(
+            f"{where}: source {key} is not in sources.yaml, or it has no title or date" for key in unknown
+        )
         return tuple(self.sources[key] for key in keys if key in self.sources)
 
     def finish(self) -> None:

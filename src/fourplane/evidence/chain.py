@@ -8,11 +8,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fourplane.base.codes import Code
+from fourplane.base.errors import StoreError
 from fourplane.base.findings import Finding, Level
 from fourplane.base.text import plural, printable
 from fourplane.evidence import codes
 from fourplane.evidence.folder import NotPlainError, read_file
-from fourplane.evidence.layout import CHAIN, FIRST_PREV, HEAD, Kind, end_path, entry_path, place, run_path, step_path
+from fourplane.evidence.layout import (
+    CHAIN,
+    FIRST_PREV,
+    HEAD,
+    RUNS,
+    Kind,
+    end_path,
+    entry_path,
+    place,
+    run_path,
+    step_path,
+)
 from fourplane.evidence.manifest import Entry, FileEntry, Head, parse_entry
 
 __all__ = ["Chain", "RunChain", "finding", "load_chain"]
@@ -79,7 +91,7 @@ class Chain:
             return "it names a file twice"
         try:
             allowed = _allowed(entry)
-        except Exception as error:  # a name that no writer accepts
+        except (StoreError, ValueError) as error:  # a name that no writer accepts
             return f"it holds a name that cannot be stored: {error}"
         if not allowed(paths):
             return "the files it names are not those of its kind"
@@ -176,7 +188,7 @@ def _load(root: Path, raw_head: bytes | OSError) -> Chain:
 
 def _numbers(root: Path, chain: Chain) -> list[int]:
     try:
-        names = os.listdir(root / CHAIN) if not (root / CHAIN).is_symlink() else []
+        names = [] if (root / CHAIN).is_symlink() else [path.name for path in (root / CHAIN).iterdir()]
     except OSError:
         return []  # a missing folder shows as missing manifests; an odd one in the listing of verify
     out = []
@@ -227,7 +239,8 @@ def _take(root: Path, chain: Chain, seq: int, prev: str | None) -> str | None:
 
 def _check_head(root: Path, chain: Chain, raw: bytes | OSError, last: int, *, intact_end: bool) -> None:
     if isinstance(raw, FileNotFoundError):
-        if last:
+        # a writer puts HEAD there before anything else: where there is more, HEAD was
+        if last or any(os.path.lexists(root / folder) for folder in (CHAIN, RUNS)):
             text = f"HEAD is gone; the newest manifest left is number {last}."
             chain.problems.append(finding(codes.HEAD_MISSING, root, HEAD, text, expected="a head"))
         return
@@ -244,9 +257,7 @@ def _check_head(root: Path, chain: Chain, raw: bytes | OSError, last: int, *, in
         chain.problems += _gap(root, last + 1, head.seq)
     elif head.seq < last - 1:
         text = f"HEAD names manifest {head.seq}, and the newest is {last}."
-        chain.problems.append(
-            finding(codes.HEAD_MISMATCH, root, HEAD, text, found=str(head.seq), expected=str(last))
-        )
+        chain.problems.append(finding(codes.HEAD_MISMATCH, root, HEAD, text, found=str(head.seq), expected=str(last)))
     else:
         hashes = {0: FIRST_PREV} | {entry.seq: entry.sha256 for entry in chain.entries[-2:]}
         expected = hashes.get(head.seq)

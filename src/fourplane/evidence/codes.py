@@ -65,15 +65,16 @@ READ_ONLY = define(
 DAMAGED = define(
     "evidence-damaged",
     "The evidence store does not hold what its manifests say",
-    "A stored file, a manifest or HEAD differs from what was committed; a verdict on such evidence would prove nothing, "
-    "and a record added to it could hide the damage.",
+    "A stored file, a manifest or HEAD differs from what was committed; a verdict on such evidence would prove "
+    "nothing, and a record added to it could hide the damage.",
     _VERIFY,
     requirement="N2",
 )
 WRITE_FAILED = define(
     "evidence-write-failed",
     "The file system refused a write to the evidence store",
-    "Each record is written to a temporary file, synced and renamed; one of these calls failed, so nothing was recorded.",
+    "Each record is written to a temporary file, synced and renamed; one of these calls failed, "
+    "so nothing was recorded.",
     "Free space, mend permissions or the file system, then run again with --resume.",
     link="https://man7.org/linux/man-pages/man2/fsync.2.html",
 )
@@ -116,7 +117,8 @@ STEP_RECORDED = define(
 OBSERVATION_REFUSED = define(
     "evidence-observation-refused",
     "The observation cannot be stored",
-    "Its metric is outside the vocabulary, its unit is another one, or its value is not JSON (NaN, infinity, too deep).",
+    "Its metric is outside the vocabulary, its unit is another one, or its value is not JSON "
+    "(NaN, infinity, too deep).",
     "Use a metric of `fourplane explain` with its unit, and finite numbers.",
 )
 OBSERVATION_TWICE = define(
@@ -229,7 +231,8 @@ FILE_UNREADABLE = define(
 MALFORMED = define(
     "evidence-malformed",
     "A stored record cannot be understood",
-    "The bytes are those that were committed, yet not a record of the store's form: an altered chain, or another version.",
+    "The bytes are those that were committed, yet not a record of the store's form: an altered chain, "
+    "or another version.",
     "Read the store with the version that wrote it; else treat its runs as unproven.",
 )
 LEFTOVER = define(

@@ -1,4 +1,4 @@
-"""Reading below the evidence folder without trust: no link is followed, nothing special is opened, sizes are bounded."""
+"""Reading below the evidence folder without trust: no link followed, nothing special opened, sizes bounded."""
 
 from __future__ import annotations
 

@@ -131,9 +131,7 @@ def file_name(identifier: str, what: str) -> str:
 
 
 def _refused(identifier: str, what: str, reason: str) -> StoreError:
-    return StoreError(
-        codes.NAME_REFUSED.code, f"{what} {shorten(identifier, 60)!r} {reason}", codes.NAME_REFUSED.fix
-    )
+    return StoreError(codes.NAME_REFUSED.code, f"{what} {shorten(identifier, 60)!r} {reason}", codes.NAME_REFUSED.fix)
 
 
 def entry_path(seq: int) -> str:

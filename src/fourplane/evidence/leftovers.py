@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 
 from fourplane.evidence.chain import Chain
 from fourplane.evidence.folder import Listing
-from fourplane.evidence.manifest import FileEntry
 from fourplane.evidence.layout import CHAIN, HEAD, LOCK, RUNS, TMP, Kind, folder_place, place
+from fourplane.evidence.manifest import FileEntry
 
 __all__ = ["Leftovers", "sort_out"]
 
@@ -51,7 +51,7 @@ def sort_out(chain: Chain, listing: Listing) -> Leftovers:
             temporary.append(path)
         else:
             files.append(path)
-    folders = []
+    folders: list[str] = []
     for path in listing.folders:
         if path not in known:
             (folders if folder_place(path) is not None else foreign).append(path)

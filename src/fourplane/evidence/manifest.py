@@ -158,9 +158,7 @@ def parse_entry(data: bytes) -> tuple[Entry | None, str]:
         return None, "a field is malformed"
     if not _is_hash(value["prev"]) or not _is_hash(value["sha256"]):
         return None, "a hash is malformed"
-    entry = Entry(
-        value["seq"], value["kind"], value["run"], value["step"], files, at, value["prev"], value["sha256"]
-    )
+    entry = Entry(value["seq"], value["kind"], value["run"], value["step"], files, at, value["prev"], value["sha256"])
     return entry, "" if entry.to_bytes() == data and entry.own_hash() == entry.sha256 else "its own hash does not fit"
 
 

@@ -131,7 +131,8 @@ _BEGIN = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5
 _END = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _EITHER = re.compile(r"-{4,5} ?(?:BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _KEY_LINE = re.compile(
-    r"(?:[ \t]*+[A-Za-z0-9+/=]*+[ \t\r]*+|[ \t]*+[A-Z][A-Za-z-]{1,30}: [^\n]{0,200}|[^\n]*?[A-Za-z0-9+/=]{16}[^\n]*+)(?=\n|\Z)"
+    r"(?:[ \t]*+[A-Za-z0-9+/=]*+[ \t\r]*+|[ \t]*+[A-Z][A-Za-z-]{1,30}: [^\n]{0,200}"
+    r"|[^\n]*?[A-Za-z0-9+/=]{16}[^\n]*+)(?=\n|\Z)"
 )
 
 
@@ -144,10 +145,8 @@ def _private_keys(text: str, kinds: Counter[str]) -> str:
         if begin.start() < done or not _BEGIN.fullmatch(begin.group()):
             continue
         after = marks[number + 1] if number + 1 < len(marks) else None
-        if after is not None and _END.fullmatch(after.group()):
-            end = after.end()
-        else:
-            end = _unterminated(text, begin.end())
+        closed = after is not None and _END.fullmatch(after.group()) is not None
+        end = after.end() if after is not None and closed else _unterminated(text, begin.end())
         lines = text.count("\n", begin.start(), end)
         out += [text[done : begin.start()], "\n".join([marker("private-key")] * (lines + 1))]
         done = end
@@ -225,7 +224,7 @@ def _is_basic(value: str) -> bool:
         return False
 
 
-_PASSWORD = re.compile(r"(?<=://)([^\s/?#\"'<>@:]{0,512}+:)([^\s/\"'<>]{1,2048})(?=@)")
+_PASSWORD = re.compile(r"(?<=://)([^\s/?#\"'<>@:\[]{0,512}+:)([^\s/\"'<>]+)(?=@)")
 _USER = re.compile(r"(?<=://)([\w.~%-]{20,}+)(?=@)", re.ASCII)
 _SIGNED = re.compile(
     r"((?<=[?&;])(?:x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|signature|sig"

@@ -19,13 +19,18 @@ _ASSIGNMENT = re.compile(
     r"(?<![\w.-])(?P<key>[\w.-]++)(?P<close>\\{0,4}[\"'`]?\]?)[ \t]{0,64}+(?P<sep>=>|[:+?]=|==?|:)(?![:=])"
 )
 _NAME_VALUE = re.compile(
-    r"(?<![\w.-])name[\"']?[ \t]{0,64}+:[ \t]{0,64}+[\"']?(?P<key>[\w.-]++)[\"']?[ \t]{0,64}+,?\r?(?:\n[ \t]{0,256}+|[ \t]{0,64}+)"
+    r"(?<![\w.-])name[\"']?[ \t]{0,64}+:[ \t]{0,64}+[\"']?(?P<key>[\w.-]++)[\"']?"
+    r"[ \t]{0,64}+,?\r?(?:\n[ \t]{0,256}+|[ \t]{0,64}+)"
     r"[\"']?value(?P<close>[\"']?)[ \t]{0,64}+(?P<sep>:)"
 )
 _ARGUMENT = re.compile(
-    r"(?<![\w-])--?(?P<key>[A-Za-z][\w.-]*+)(?:\\{0,4}[\"'],[ \t]{0,64}+(?=\\{0,4}[\"'])|[ \t]{1,64}+)(?![-=:])|(?<![\w-])sshpass[ \t]{1,8}+-p[ \t]{0,8}+"
+    r"(?<![\w-])--?(?P<key>[A-Za-z][\w.-]*+)"
+    r"(?:\\{0,4}[\"'],[ \t]{0,64}+(?=\\{0,4}[\"'])|[ \t]{1,64}+)(?![-=:])"
+    r"|(?<![\w-])sshpass[ \t]{1,8}+-p[ \t]{0,8}+"
 )
-_LINE_START = re.compile(r"[\s>#|<*-]*+(?:(?:export|declare -x|setenv|set|env|Environment=)[ \t]{0,8}+)?[\"']?", re.IGNORECASE)
+_LINE_START = re.compile(
+    r"[\s>#|<*-]*+(?:(?:export|declare -x|setenv|set|env|Environment=)[ \t]{0,8}+)?[\"']?", re.IGNORECASE
+)
 _OPENING = re.compile(r"\\{0,4}[\"'`]")
 _WORD = re.compile(r"[^\s\"'`&<>]++")
 _SHORT_WORD = re.compile(r"[^\s\"'`&<>,;]++")

@@ -98,7 +98,8 @@ def binding_plane(design: Design) -> Iterator[Problem]:
     told = ", ".join(f"{format_seconds(seconds)} through {name}" for name, seconds in times.items())
     second = sorted(times.values())[-2]
     message = (
-        f"{format_bytes(size.value)} of training state on {nodes} nodes: {told.replace('through storage', 'to storage')}; "
+        f"{format_bytes(size.value)} of training state on {nodes} nodes: "
+        f"{told.replace('through storage', 'to storage')}; "
         f"{slowest} binds, {times[slowest] / second:.3g} times the next"
     )
     yield Problem(rate.path, message)

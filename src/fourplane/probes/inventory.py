@@ -12,7 +12,6 @@ Sources: Linux Documentation/ABI (sysfs), proc(5), cgroups(7); help texts of the
 """
 
 import argparse
-import glob
 import json
 import os
 import platform
@@ -25,7 +24,7 @@ import sys
 import threading
 import time
 from datetime import datetime, timezone
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 VERSION = 1
 TOOL_TIMEOUT_S = 10.0
@@ -33,62 +32,45 @@ OUTPUT_CAP = 1024 * 1024
 READ_CAP = 4 * 1024 * 1024
 
 UNITS = {
-    "compute.memory.total": "B",
-    "compute.memory.swap": "B",
-    "compute.gpu.memory": "B",
-    "compute.gpu.power_limit": "W",
-    "network.nic.speed": "b/s",
-    "storage.local.nvme_total": "B",
-    "storage.scratch.free": "B",
+    "compute.memory.total": "B", "compute.memory.swap": "B", "compute.gpu.memory": "B", "compute.gpu.power_limit": "W",
+    "network.nic.speed": "b/s", "storage.local.nvme_total": "B", "storage.scratch.free": "B",
     "control.clock.offset": "s",
-}
+}  # fmt: skip
 GPU_METRICS = (
     "compute.gpu.count", "compute.gpu.model", "compute.gpu.memory", "compute.gpu.mig", "compute.gpu.topology",
     "compute.gpu.driver", "compute.gpu.power_limit", "compute.gpu.ecc_uncorrected", "compute.cuda.version",
 )  # fmt: skip
-GPU_FIELDS = (
-    "index,name,uuid,pci.bus_id,driver_version,memory.total,mig.mode.current,"
-    "ecc.errors.uncorrected.volatile.total,enforced.power.limit"
-)
-GPU_FIELDS_MORE = GPU_FIELDS + ",pcie.link.gen.max,pcie.link.width.max,pcie.link.width.current,compute_cap,vbios_version"
+GPU_FIELDS = "index,name,uuid,pci.bus_id,driver_version,memory.total,mig.mode.current,"
+GPU_FIELDS += "ecc.errors.uncorrected.volatile.total,enforced.power.limit"
+NEWER_FIELDS = ",pcie.link.gen.max,pcie.link.width.max,pcie.link.width.current,compute_cap,vbios_version"
 
 PCI_VENDORS = {"0x10de": "nvidia", "0x1002": "amd", "0x8086": "intel", "0x1da3": "habana", "0x1d0f": "amazon"}
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7a-f]")
 # disks that are NVMe by protocol and network storage by nature
 NETWORK_DISKS = ("Amazon Elastic Block Store", "nvme_card-pd", "MSFT NVMe Accelerator")
 RUNTIMES = ("docker", "podman", "containerd", "nerdctl", "crictl", "enroot", "apptainer", "singularity")
-TOOLKIT = ("nvidia-ctk", "nvidia-container-cli")
 SCHEDULERS = {
     "slurm": ("sinfo", "srun", "slurmd"), "kubernetes": ("kubelet", "kubectl", "k3s"), "ray": ("ray",),
     "volcano": ("vcctl",), "pbs": ("qsub", "pbsnodes"), "lsf": ("bsub",), "flux": ("flux",),
 }  # fmt: skip
 GPUDIRECT_MODULES = ("nvidia_peermem", "nv_peer_mem", "gdrdrv", "nvidia_fs", "efa_nv_peermem")
+VERSION_NUMBER = r"(\d{1,6}(?:\.\d{1,6}){1,4}(?:[-+~.][0-9A-Za-z.+~-]{1,40})?)"
 ARM_PARTS = {
     ("0x41", "0xd0c"): "Neoverse-N1", ("0x41", "0xd40"): "Neoverse-V1", ("0x41", "0xd49"): "Neoverse-N2",
     ("0x41", "0xd4f"): "Neoverse-V2", ("0x41", "0xd84"): "Neoverse-V3",
 }  # fmt: skip
 
 PYTHON_NCCL = """
-import importlib.metadata as m, json, sys
-found = []
-for d in m.distributions():
-    n = (d.metadata["Name"] or "").lower()
-    if n.startswith(("nvidia-nccl", "nvidia_nccl")):
-        found.append([n + " (Python package)", d.version])
+import importlib.metadata, json, sys
+packages = [(d.metadata["Name"] or "", d.version) for d in importlib.metadata.distributions()]
+found = [p for p in packages if p[0].lower().startswith(("nvidia-nccl", "nvidia_nccl"))]
 if not found and sys.argv[1] == "1":
     try:
         import torch
-        found.append(["torch " + torch.__version__, ".".join(str(p) for p in torch.cuda.nccl.version())])
+        found.append(("torch " + torch.__version__, ".".join(str(p) for p in torch.cuda.nccl.version())))
     except Exception:
         pass
 print(json.dumps(found))
-"""
-LIBRARY_NCCL = """
-import ctypes, sys
-v = ctypes.c_int()
-ctypes.CDLL(sys.argv[1]).ncclGetVersion(ctypes.byref(v))
-v = v.value
-print("%d.%d.%d" % ((v // 10000, v // 100 % 100, v % 100) if v >= 10000 else (v // 1000, v // 100 % 10, v % 100)))
 """
 FILE_SYSTEM = """
 import json, os, sys
@@ -100,14 +82,13 @@ print(json.dumps([p, s.f_bavail * s.f_frsize, s.f_blocks * s.f_frsize, bool(s.f_
 _children: Set[int] = set()
 
 
-class Outcome:
-    """How one tool ended: state ok, absent or failed; its output; the reason when it isn't ok."""
+class Outcome(NamedTuple):
+    """How a tool ended: ok, absent or failed; its output, the reason when it isn't ok, its exit status if it had one."""
 
-    def __init__(self, state: str, text: str = "", reason: str = "", code: Optional[int] = None) -> None:
-        self.state = state
-        self.text = text
-        self.reason = reason
-        self.code = code
+    state: str
+    text: str = ""
+    reason: str = ""
+    code: Optional[int] = None
 
     @property
     def ok(self) -> bool:
@@ -126,12 +107,6 @@ def one_line(text: str, width: int = 200) -> str:
         if line.strip():
             return "".join(c if c.isprintable() else " " for c in line.strip())[:width]
     return ""
-
-
-def version_in(text: str) -> str:
-    """Return the first version number in a text, "" without one."""
-    match = re.search(r"\d{1,6}(?:\.\d{1,6}){1,4}(?:[-+~.][0-9A-Za-z.+~-]{1,40})?", text[:4000])
-    return match.group(0).rstrip(".,-") if match else ""
 
 
 def number_list(text: str) -> List[int]:
@@ -170,48 +145,30 @@ class Probe:
         self.pci_gpus = 0
         self._out = out
 
-    # ── lines out ──────────────────────────────────────────────────────────────────────────────────────────────
-
     def emit(self, line: Dict[str, Any]) -> None:
         """Write one line and flush it, so that a kill loses nothing that was said."""
         self._out.write((json.dumps(line, allow_nan=False) + "\n").encode("ascii"))
         self._out.flush()
 
     def say(
-        self,
-        metric: str,
-        value: Any,
-        method: str,
-        subject: str = "",
-        reason: str = "",
-        conditions: Optional[Dict[str, Any]] = None,
-        state: str = "measured",
-        raw: str = "",
+        self, metric: str, value: Any, method: str, subject: str = "", state: str = "measured", **more: Any
     ) -> None:
-        """Write one observation; a second one for the same subject and metric is dropped."""
-        if (subject, metric) in self.said:
-            return
-        self.said.add((subject, metric))
-        self.emit(
-            {
-                "t": "observation", "subject": subject, "metric": metric, "value": value,
-                "unit": UNITS.get(metric, ""), "method": "inventory/%d %s" % (VERSION, method), "state": state,
-                "reason": reason, "conditions": conditions or {}, "at": now(), "raw": raw, "line": 0,
-            }
-        )  # fmt: skip
+        """Write one observation (``more``: reason, conditions, raw); a second one of its subject and metric is dropped."""
+        if (subject, metric) not in self.said:
+            self.said.add((subject, metric))
+            line = {"t": "observation", "subject": subject, "metric": metric, "value": value}
+            line.update(unit=UNITS.get(metric, ""), method="inventory/%d %s" % (VERSION, method), state=state, at=now())
+            self.emit(dict(line, **more))
 
     def miss(self, metric: str, method: str, reason: str, state: str = "absent", **more: Any) -> None:
         """Write that there is no value, and why."""
-        self.say(metric, None, method, reason=reason, state=state, **more)
+        self.say(metric, None, method, state=state, reason=reason, **more)
 
-    def send_raw(self, name: str, text: str) -> str:
-        """Write a raw text once and return its name."""
-        if name not in self.raw_names:
+    def send_raw(self, name: str, text: str) -> None:
+        """Write a raw text; the first one of a name stays."""
+        if text and name not in self.raw_names:
             self.raw_names.add(name)
             self.emit({"t": "raw", "name": name, "text": text})
-        return name
-
-    # ── files below the root ───────────────────────────────────────────────────────────────────────────────────
 
     def path(self, path: str) -> str:
         """Return a path below the root."""
@@ -238,10 +195,11 @@ class Probe:
 
     def target(self, path: str) -> str:
         """Return the last part of what a link points to, "" where there is none."""
-        try:
-            return os.path.basename(os.path.realpath(self.path(path))) if os.path.exists(self.path(path)) else ""
-        except OSError:
-            return ""
+        return os.path.basename(os.path.realpath(self.path(path))) if self.has(path) else ""
+
+    def has(self, path: str) -> bool:
+        """Tell whether something is there."""
+        return os.path.exists(self.path(path))
 
     def pci_address(self, path: str) -> str:
         """Return the PCI address of a device folder, the nearest one upwards; "" for none."""
@@ -252,8 +210,6 @@ class Probe:
         """Return the NUMA node of a device, None where the firmware does not say."""
         text = self.value(path + "/numa_node")
         return int(text) if text.isdigit() else None
-
-    # ── tools ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def left(self) -> float:
         """Return the seconds until the deadline."""
@@ -289,67 +245,58 @@ class Probe:
             for stream in (process.stdout, process.stderr):
                 if stream:
                     stream.close()
-        if raw and outcome.text:
+        if raw:
             self.send_raw(raw, outcome.text)
         return outcome
 
     def follow(self, process: "subprocess.Popen[bytes]", tool: str, limit: float) -> Outcome:
         """Collect a child's output until it ends, hangs or writes too much."""
         end = time.monotonic() + limit
-        parts: Dict[str, List[bytes]] = {"out": [], "err": []}
-        sizes = {"out": 0, "err": 0}
+        late = "%s did not end within %.3g s" % (tool, limit)
+        pipes = [pipe.fileno() for pipe in (process.stdout, process.stderr) if pipe]
+        output = {pipe: b"" for pipe in pipes}
         with selectors.DefaultSelector() as selector:
-            for name, stream in (("out", process.stdout), ("err", process.stderr)):
-                os.set_blocking(stream.fileno(), False)  # type: ignore[union-attr]
-                selector.register(stream, selectors.EVENT_READ, name)  # type: ignore[arg-type]
+            for pipe in pipes:
+                selector.register(pipe, selectors.EVENT_READ)
             ended = False
             while selector.get_map():
-                wait = end - time.monotonic()
-                if wait <= 0:
-                    reason = "%s did not end within %.3g s" % (tool, limit)
-                    return Outcome("failed", self.joined(parts["out"]), reason)
-                ready = selector.select(min(wait, 0.1))
+                ready = selector.select(max(0.0, min(end - time.monotonic(), 0.1)))
                 if not ready and ended:
                     break  # the tool is gone, a grandchild holds the pipe
+                if time.monotonic() > end:
+                    return Outcome("failed", output[pipes[0]].decode("utf-8", "replace"), late)
                 ended = process.poll() is not None
                 for key, _ in ready:
                     data = os.read(key.fd, 65536)
-                    if not data:
-                        selector.unregister(key.fileobj)
-                        continue
-                    sizes[key.data] += len(data)
-                    if key.data == "out" and sizes["out"] > OUTPUT_CAP:
+                    output[key.fd] += data
+                    if len(output[key.fd]) > OUTPUT_CAP:
                         return Outcome("failed", "", "%s wrote more than %d bytes" % (tool, OUTPUT_CAP))
-                    if key.data == "out" or sizes["err"] < 65536:
-                        parts[key.data].append(data)
-        text = self.joined(parts["out"])
+                    if not data:
+                        selector.unregister(key.fd)
+        text, errors = (output[pipe].decode("utf-8", "replace") for pipe in pipes)
         try:
             code = process.wait(timeout=max(0.1, end - time.monotonic()))
         except subprocess.TimeoutExpired:
-            return Outcome("failed", text, "%s did not end within %.3g s" % (tool, limit))
+            return Outcome("failed", text, late)
         if code == 0:
             return Outcome("ok", text, code=0)
-        said = one_line(self.joined(parts["err"])) or one_line(text)
+        said = one_line(errors) or one_line(text)
         how = "was killed by signal %d" % -code if code < 0 else "ended with status %d" % code
         return Outcome("failed", text, "%s %s%s" % (tool, how, ": " + said if said else ""), code)
 
-    @staticmethod
-    def joined(parts: List[bytes]) -> str:
-        """Return collected bytes as text."""
-        return b"".join(parts).decode("utf-8", "replace")
-
-    def first(self, tools: List[List[str]], metric: str, method: str, raw: str) -> Optional[str]:
-        """Return the output of the first tool that is there and works; else write why there is none."""
+    def version(self, metric: str, tools: List[List[str]], pattern: str = VERSION_NUMBER) -> None:
+        """Write the version that the first of these tools tells, or why none does."""
         reasons, state = [], "absent"
         for argv in tools:
-            name = "%s-%s" % (raw, os.path.basename(argv[0])) if raw else ""
-            outcome = self.run(argv, raw=name)
-            if outcome.ok:
-                return outcome.text
-            state = "failed" if outcome.state == "failed" else state
-            reasons.append(outcome.reason)
-        self.miss(metric, method, "; ".join(reasons), state=state)
-        return None
+            raw = "version-" + argv[0]
+            outcome = self.run(argv, raw=raw)
+            match = re.search(pattern, outcome.text[:4000])
+            if outcome.ok and match:
+                self.say(metric, match.group(1).rstrip(".,-"), " ".join(argv), raw=raw)
+                return
+            state = "failed" if outcome.state != "absent" else state
+            reasons.append(outcome.reason or "%s names no version" % argv[0])
+        self.miss(metric, tools[0][0], "; ".join(reasons), state=state)
 
 
 # ── compute: CPU, memory, NUMA, system ─────────────────────────────────────────────────────────────────────────────
@@ -439,13 +386,12 @@ def memory(p: Probe) -> None:
         else:
             p.miss(metric, "/proc/meminfo", "/proc/meminfo has no %s" % key)
     nodes = []
-    for name in p.names("/sys/devices/system/node") or []:
-        if re.fullmatch(r"node\d+", name):
-            folder = "/sys/devices/system/node/" + name
-            total = re.search(r"MemTotal:\s+(\d+) kB", p.read(folder + "/meminfo") or "")
-            size = int(total.group(1)) * 1024 if total else None
-            nodes.append({"id": int(name[4:]), "cpus": p.value(folder + "/cpulist"), "memory_bytes": size})
-    nodes.sort(key=lambda node: node["id"] or 0)
+    found = (re.fullmatch(r"node(\d+)", name) for name in p.names("/sys/devices/system/node") or [])
+    for number in sorted(int(match.group(1)) for match in found if match):
+        folder = "/sys/devices/system/node/node%d" % number
+        total = re.search(r"MemTotal:\s+(\d+) kB", p.read(folder + "/meminfo") or "")
+        size = int(total.group(1)) * 1024 if total else None
+        nodes.append({"id": number, "cpus": p.value(folder + "/cpulist"), "memory_bytes": size})
     # superchips show each GPU's memory as nodes without CPUs; they are listed, not counted
     count = sum(1 for node in nodes if node["cpus"]) or len(nodes)
     if nodes:
@@ -456,22 +402,20 @@ def memory(p: Probe) -> None:
 
 def system(p: Probe) -> None:
     """Operating system, kernel, whether this is a container."""
-    release: Dict[str, str] = {}
-    for line in (p.read("/etc/os-release") or p.read("/usr/lib/os-release") or "").splitlines():
-        key, _, text = line.partition("=")
-        release[key.strip()] = text.strip().strip("\"'")
+    text = p.read("/etc/os-release") or p.read("/usr/lib/os-release") or ""
+    release = {key: quoted.strip("\"'") for key, quoted in re.findall(r"^(\w+)=(.*?)\s*$", text, re.M)}
     where: Dict[str, Any] = {}
     marks = (("/.dockerenv", "docker"), ("/run/.containerenv", "podman"))
-    kind = p.value("/run/systemd/container") or next((k for f, k in marks if p.read(f, 1) is not None), "")
+    kind = p.value("/run/systemd/container") or next((name for path, name in marks if p.has(path)), "")
     groups = re.search(r"kubepods|docker|containerd|libpod|lxc", p.read("/proc/1/cgroup") or "")
     if kind or groups:
         where["container"] = kind or (groups.group(0) if groups else "")
-    machine = " ".join(filter(None, (p.value("/sys/class/dmi/id/sys_vendor"), p.value("/sys/class/dmi/id/product_name"))))
-    if machine:
-        where["machine"] = machine[:120]
-    name = release.get("PRETTY_NAME") or " ".join(filter(None, (release.get("NAME"), release.get("VERSION_ID"))))
-    if name:
-        p.say("compute.os.image", name, "/etc/os-release", conditions=where)
+    machine = [p.value("/sys/class/dmi/id/" + part) for part in ("sys_vendor", "product_name")]
+    if any(machine):
+        where["machine"] = " ".join(machine).strip()[:120]
+    name = release.get("PRETTY_NAME") or "%s %s" % (release.get("NAME", ""), release.get("VERSION_ID", ""))
+    if name.strip():
+        p.say("compute.os.image", name.strip(), "/etc/os-release", conditions=where)
     else:
         p.miss("compute.os.image", "/etc/os-release", "/etc/os-release is not there", conditions=where)
     p.say("compute.kernel.version", p.value("/proc/sys/kernel/osrelease") or platform.release(), "uname")
@@ -488,20 +432,14 @@ def scan_pci(p: Probe) -> Optional[List[Dict[str, Any]]]:
     found = []
     for address in devices:
         folder = "/sys/bus/pci/devices/" + address
-        kind = p.value(folder + "/class")
+        kind, vendor = p.value(folder + "/class"), p.value(folder + "/vendor")
         # 0x03: display controllers; 0x12: processing accelerators, as which AMD Instinct and others announce themselves
-        if kind[:4] not in ("0x03", "0x12"):
-            continue
-        vendor = p.value(folder + "/vendor")
-        entry: Dict[str, Any] = {
-            "address": address, "vendor": PCI_VENDORS.get(vendor, vendor), "device": p.value(folder + "/device"),
-            "class": kind, "driver": p.target(folder + "/driver") or None, "numa_node": p.numa(folder),
-        }  # fmt: skip
-        for name in ("current_link_speed", "current_link_width", "max_link_speed", "max_link_width"):
-            text = p.value(folder + "/" + name)
-            if text:
-                entry[name] = text
-        found.append(entry)
+        if kind[:4] in ("0x03", "0x12"):
+            entry: Dict[str, Any] = {"address": address, "vendor": PCI_VENDORS.get(vendor, vendor), "class": kind}
+            entry.update(driver=p.target(folder + "/driver"), numa_node=p.numa(folder))
+            for name in ("device", "current_link_speed", "current_link_width", "max_link_speed", "max_link_width"):
+                entry[name] = p.value(folder + "/" + name)
+            found.append(entry)
     return found
 
 
@@ -538,16 +476,14 @@ def gpus(p: Probe) -> None:
 
 def nvidia(p: Probe) -> Tuple[str, str]:
     """Ask nvidia-smi; return why it gave nothing and the state, or "" when its output was sent."""
-    query = ["nvidia-smi", "--query-gpu=" + GPU_FIELDS_MORE, "--format=csv"]
-    outcome = p.run(query)
-    if "not a valid field" in outcome.text + outcome.reason:  # a driver older than the extra fields
-        outcome = p.run([query[0], "--query-gpu=" + GPU_FIELDS, query[2]])
+    outcome = p.run(["nvidia-smi", "--query-gpu=" + GPU_FIELDS + NEWER_FIELDS, "--format=csv"])
+    if "not a valid field" in outcome.text + outcome.reason:
+        outcome = p.run(["nvidia-smi", "--query-gpu=" + GPU_FIELDS, "--format=csv"])
     rows = [line for line in outcome.text.splitlines() if line.strip()]
     header = next((i for i, line in enumerate(rows) if line.startswith("index, name")), None)
     # what a tool wrote before it was stopped is no list of GPUs; an error of one GPU leaves the others' rows
     if header is None or len(rows) < header + 2 or outcome.code is None:
-        if outcome.text:
-            p.send_raw("nvidia-smi-error", outcome.text[:65536])
+        p.send_raw("nvidia-smi-error", outcome.text[:65536])
         if outcome.ok:
             said = one_line(outcome.text)
             return "nvidia-smi listed no GPU" + (": " + said if said else ""), "failed"
@@ -571,8 +507,8 @@ def amd(p: Probe) -> Tuple[str, str]:
     reasons, state = [], "absent"
     for name, argv in (
         ("amd-smi", ["amd-smi", "static", "--json"]),
-        ("rocm-smi", ["rocm-smi", "--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--showbus", "--json"]),
-    ):  # fmt: skip
+        ("rocm-smi", "rocm-smi --showproductname --showmeminfo vram --showdriverversion --showbus --json".split()),
+    ):
         outcome = p.run(argv, raw=name)
         if outcome.ok and re.search(r"market_name|\"card\d", outcome.text):
             p.deferred.update(GPU_METRICS)
@@ -593,10 +529,8 @@ def nccl(p: Probe) -> None:
     reasons = []
     cache = p.run(["ldconfig", "-p"] if shutil.which("ldconfig") else ["/sbin/ldconfig", "-p"])
     for path in re.findall(r"lib[nr]ccl\.so\S* .*=> (\S+)", cache.text):
-        version = version_in(os.path.basename(os.path.realpath(p.path(path))).partition(".so.")[2])
-        if version.count(".") < 2 and not p.root:
-            version = version_in(p.run([sys.executable, "-I", "-c", LIBRARY_NCCL, path]).text)
-        if version:
+        version = os.path.basename(os.path.realpath(p.path(path))).partition(".so.")[2]
+        if version.count(".") == 2:  # the file itself is named libnccl.so.MAJOR.MINOR.PATCH
             found.append({"where": path, "version": version})
     asked = p.run(["python3", "-c", PYTHON_NCCL, "1" if p.pci_gpus else "0"])
     try:
@@ -618,150 +552,117 @@ def nccl(p: Probe) -> None:
 
 
 def cuda_toolkit(p: Probe) -> None:
-    """CUDA toolkit: nvcc on PATH, else the file that the toolkit leaves."""
-    text = p.value("/usr/local/cuda/version.json")
-    match = re.search(r'"cuda"\s*:\s*\{[^}]*"version"\s*:\s*"([\d.]+)"', text)
-    if shutil.which("nvcc"):
-        outcome = p.run(["nvcc", "--version"], raw="nvcc-version")
-        release = re.search(r"release ([\d.]+)", outcome.text)
-        if release:
-            p.say("compute.cuda.toolkit", release.group(1), "nvcc --version", raw="nvcc-version")
-        elif not match:
-            p.miss("compute.cuda.toolkit", "nvcc --version", outcome.reason or "nvcc names no release", state="failed")
+    """CUDA toolkit: the file that it leaves, else nvcc."""
+    match = re.search(r'"cuda"\s*:\s*\{[^}]*"version"\s*:\s*"([\d.]+)"', p.value("/usr/local/cuda/version.json"))
     if match:
         p.say("compute.cuda.toolkit", match.group(1), "/usr/local/cuda/version.json")
-    p.miss("compute.cuda.toolkit", "nvcc, version.json", "nvcc not on PATH, no /usr/local/cuda/version.json")
+    else:
+        p.version("compute.cuda.toolkit", [["nvcc", "--version"]], r"release (\d[\d.]+)")
 
 
 # ── network ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def rdma_ports(p: Probe) -> Optional[List[Dict[str, Any]]]:
-    """Return the ports of all RDMA devices; None without RDMA."""
-    devices = p.names("/sys/class/infiniband")
-    if not devices:
-        return None
+def rdma_ports(p: Probe) -> List[Dict[str, Any]]:
+    """Return the ports of all RDMA devices."""
     ports = []
-    for name in devices:
+    for name in p.names("/sys/class/infiniband") or []:
         folder = "/sys/class/infiniband/" + name
-        driver = p.target(folder + "/device/driver")
+        driver, device = p.target(folder + "/device/driver"), folder + "/device"
         for port in p.names(folder + "/ports") or []:
             base = "%s/ports/%s" % (folder, port)
-            layer = p.value(base + "/link_layer")
-            rate = re.match(r"([\d.]+) Gb/sec", p.value(base + "/rate"))
-            kind = "efa" if driver == "efa" else {"InfiniBand": "infiniband", "Ethernet": "roce"}.get(layer, "unknown")
-            ports.append(
-                {
-                    "device": name, "port": int(port) if port.isdigit() else 0, "driver": driver or None,
-                    "kind": kind, "link_layer": layer, "state": p.value(base + "/state").partition(": ")[2],
-                    "rate_bps": int(float(rate.group(1)) * 1e9) if rate else None, "rate": p.value(base + "/rate"),
-                    "numa_node": p.numa(folder + "/device"), "pci": p.pci_address(folder + "/device"),
-                    "firmware": p.value(folder + "/fw_ver") or None,
-                    "virtual_function": os.path.exists(p.path(folder + "/device/physfn")),
-                    "software": not os.path.exists(p.path(folder + "/device")),
-                }
-            )  # fmt: skip
+            layer, rate = p.value(base + "/link_layer"), re.match(r"[\d.]+ Gb/sec", p.value(base + "/rate"))
+            kind = {"InfiniBand": "infiniband", "Ethernet": "roce"}.get(layer, "unknown")
+            one = {"device": name, "port": int(port) if port.isdigit() else 0, "driver": driver, "link_layer": layer}
+            one.update(kind="efa" if driver == "efa" else kind, state=p.value(base + "/state").partition(": ")[2])
+            one.update(
+                rate=p.value(base + "/rate"), rate_bps=int(float(rate.group(0).split()[0]) * 1e9) if rate else None
+            )
+            one.update(pci=p.pci_address(device), numa_node=p.numa(device), firmware=p.value(folder + "/fw_ver"))
+            one.update(virtual_function=p.has(device + "/physfn"), software=not p.has(device))
+            ports.append(one)
     return ports
 
 
-def interfaces(p: Probe, ports: List[Dict[str, Any]]) -> Tuple[List[Dict[str, Any]], List[str]]:
+def interfaces(p: Probe) -> Tuple[List[Dict[str, Any]], List[str]]:
     """Return physical network interfaces (RDMA ports without a network device too) and the names left out."""
-    rdma = {(one["pci"], max(0, one["port"] - 1)): one for one in ports if one["pci"]}
+    rdma = {(one["pci"], max(0, one["port"] - 1)): one for one in rdma_ports(p) if one["pci"]}
     nics: List[Dict[str, Any]] = []
     left_out: List[str] = []
     taken: Set[Tuple[str, int]] = set()
     for name in p.names("/sys/class/net") or []:
         folder = "/sys/class/net/" + name
-        device = folder + "/device"
+        device, index = folder + "/device", p.value(folder + "/dev_port")
+        key = (p.pci_address(device), int(index) if index.isdigit() else 0)
         if name == "lo" or not os.path.isdir(p.path(folder)):
             continue
-        virtual_function = os.path.exists(p.path(device + "/physfn"))
         usb = p.target(device + "/subsystem") == "usb"  # the link to the board's management controller
-        index = p.value(folder + "/dev_port")
-        key = (p.pci_address(device), int(index) if index.isdigit() else 0)
-        if not os.path.exists(p.path(device)) or virtual_function or usb or (key[0] and key in taken):
+        if not p.has(device) or p.has(device + "/physfn") or usb or (key[0] and key in taken):
             left_out.append(name)
             continue
         taken.add(key)
-        port = rdma.get(key)
-        up = p.value(folder + "/carrier") == "1"
-        speed, driver = p.value(folder + "/speed"), p.target(device + "/driver")
+        port, speed = rdma.get(key), p.value(folder + "/speed")
+        nic = {"name": name, "kind": "ethernet", "driver": p.target(device + "/driver"), "pci": key[0], "rdma": None}
         bps = int(speed) * 1000000 if speed.isdigit() and 0 < int(speed) < 10**8 else None
+        nic.update(speed_bps=bps, up=p.value(folder + "/carrier") == "1", numa_node=p.numa(device))
+        if port:
+            nic.update(kind=port["kind"], rdma=port["device"])
         if port and port["kind"] == "infiniband":
-            bps, up = port["rate_bps"], port["state"] == "ACTIVE"
-        nics.append(
-            {
-                "name": name, "kind": port["kind"] if port else "ethernet", "driver": driver or None,
-                "speed_bps": bps, "up": up, "numa_node": p.numa(device), "pci": key[0] or None,
-                "mtu": p.value(folder + "/mtu"), "rdma": port["device"] if port else None,
-            }
-        )  # fmt: skip
+            nic.update(speed_bps=port["rate_bps"], up=port["state"] == "ACTIVE")
+        nics.append(nic)
     for key, port in sorted(rdma.items()):
         if key not in taken and not port["virtual_function"]:
-            nics.append(
-                {
-                    "name": port["device"] if port["port"] < 2 else "%s:%d" % (port["device"], port["port"]),
-                    "kind": port["kind"], "driver": port["driver"], "speed_bps": port["rate_bps"],
-                    "up": port["state"] == "ACTIVE", "numa_node": port["numa_node"], "pci": port["pci"],
-                    "mtu": None, "rdma": port["device"],
-                }
-            )  # fmt: skip
+            name = port["device"] if port["port"] < 2 else "%s:%d" % (port["device"], port["port"])
+            nic = {"name": name, "rdma": port["device"], "speed_bps": port["rate_bps"], "up": port["state"] == "ACTIVE"}
+            nics.append(dict(nic, **{field: port[field] for field in ("kind", "driver", "pci", "numa_node")}))
     return nics, left_out
 
 
 def network(p: Probe) -> None:
-    """NICs, RDMA devices, kind of fabric, modules for GPUDirect."""
-    ports = rdma_ports(p)
-    if p.names("/sys/class/net") is None:
-        for metric in ("network.nic.count", "network.nic.devices", "network.nic.speed"):
-            p.miss(metric, "sysfs", "/sys/class/net is not visible")
-        nics: List[Dict[str, Any]] = []
-    else:
-        nics, left_out = interfaces(p, ports or [])
-        note = {"left_out": left_out[:200]} if left_out else {}
-        for metric, value in (("network.nic.count", len(nics)), ("network.nic.devices", nics)):
-            if nics:
-                p.say(metric, value, "sysfs", conditions=note)
-            else:  # a container or namespace hides the node's own
-                only = ", ".join(left_out[:8]) or "lo"
-                p.miss(metric, "sysfs", "only virtual interfaces are visible: " + only, conditions=note)
-        for nic in nics:
-            subject, about = "nic:" + nic["name"], {"driver": nic["driver"], "up": nic["up"], "kind": nic["kind"]}
-            if nic["speed_bps"]:
-                p.say("network.nic.speed", nic["speed_bps"], "sysfs", subject=subject, conditions=about)
-            else:
-                no_link = "the link is down" if not nic["up"] else "driver %s reports no speed" % nic["driver"]
-                p.miss("network.nic.speed", "sysfs", no_link, subject=subject, conditions=about)
-        if not nics:
-            p.miss("network.nic.speed", "sysfs", "no physical interface is visible")
-    fabric(p, ports, nics)
+    """NICs, modules for GPUDirect."""
+    nics, left_out = interfaces(p)
+    note = {"left_out": left_out[:200]} if left_out else {}
+    for metric, value in (("network.nic.count", len(nics)), ("network.nic.devices", nics)):
+        if nics:
+            p.say(metric, value, "sysfs", conditions=note)
+        else:  # a container or namespace hides the node's own
+            only = ", ".join(left_out[:8]) or "lo, if any"
+            p.miss(metric, "sysfs", "only virtual interfaces are visible: " + only, conditions=note)
+    for nic in nics:
+        subject, about = "nic:" + nic["name"], {field: nic[field] for field in ("driver", "up", "kind")}
+        if nic["speed_bps"]:
+            p.say("network.nic.speed", nic["speed_bps"], "sysfs", subject=subject, conditions=about)
+        else:
+            why = "driver %s reports no speed" % (nic["driver"] or "unknown") if nic["up"] else "the link is down"
+            p.miss("network.nic.speed", "sysfs", why, subject=subject, conditions=about)
+    if not nics:
+        p.miss("network.nic.speed", "sysfs", "no physical interface is visible")
     loaded = {line.split(" ", 1)[0] for line in (p.read("/proc/modules") or "").splitlines()}
     modules = [name for name in GPUDIRECT_MODULES if name in loaded]
     if modules:
         p.say("network.gpudirect.modules", modules, "/proc/modules")
     else:
-        why = "none of %s is loaded" % ", ".join(GPUDIRECT_MODULES) if loaded else "/proc/modules is empty"
-        p.miss("network.gpudirect.modules", "/proc/modules", why)
+        p.miss("network.gpudirect.modules", "/proc/modules", "none of %s is loaded" % ", ".join(GPUDIRECT_MODULES))
 
 
-def fabric(p: Probe, ports: Optional[List[Dict[str, Any]]], nics: List[Dict[str, Any]]) -> None:
+def fabric(p: Probe) -> None:
     """RDMA devices, and the kind that carries most of the bandwidth."""
-    real = [one for one in ports or [] if not one["software"]]
-    if ports is None:
-        p.miss("network.rdma.devices", "sysfs", "/sys/class/infiniband is empty or not there: no RDMA device or driver")
-    else:
+    ports = rdma_ports(p)
+    if ports:
         p.say("network.rdma.devices", ports, "sysfs")
+    else:
+        p.miss("network.rdma.devices", "sysfs", "/sys/class/infiniband is empty or not there: no RDMA device or driver")
+    real = [one for one in ports if not one["software"] and one["kind"] != "unknown"]
     active = [one for one in real if one["state"] == "ACTIVE"]
-    counted = [one for one in active or real if one["kind"] != "unknown"]
-    if counted:
+    if real:
         rates: Dict[str, int] = {}
-        for one in counted:
+        for one in active or real:
             rates[one["kind"]] = rates.get(one["kind"], 0) + (one["rate_bps"] or 0)
-        kinds = {kind: sum(1 for one in counted if one["kind"] == kind) for kind in sorted(rates)}
-        best = max(sorted(rates), key=lambda kind: (rates[kind], kinds[kind]))
+        counts = {kind: sum(1 for one in active or real if one["kind"] == kind) for kind in sorted(rates)}
+        best = max(sorted(rates), key=lambda kind: (rates[kind], counts[kind]))
         reason = "" if active else "no port is active; the kind is that of the ports that are down"
-        p.say("network.fabric.kind", best, "sysfs", reason=reason, conditions={"ports": kinds, "active": len(active)})
-    elif nics:
+        p.say("network.fabric.kind", best, "sysfs", reason=reason, conditions={"ports": counts, "active": len(active)})
+    elif interfaces(p)[0]:
         p.say("network.fabric.kind", "ethernet", "sysfs", conditions={"ports": {}, "active": 0})
     else:
         p.miss("network.fabric.kind", "sysfs", "no RDMA device and no physical interface is visible")
@@ -772,43 +673,35 @@ def fabric(p: Probe, ports: Optional[List[Dict[str, Any]]], nics: List[Dict[str,
 
 def disks(p: Probe) -> None:
     """Block devices that stand for hardware: NVMe, SSD, HDD, virtual disks, network disks."""
-    names = p.names("/sys/block")
-    if names is None:
+    if p.names("/sys/block") is None:
         for metric in ("storage.local.devices", "storage.local.nvme_total"):
             p.miss(metric, "sysfs", "/sys/block is not visible")
-        return
     found = []
-    for name in names:
+    for name in p.names("/sys/block") or []:
         folder = "/sys/block/" + name
         sectors = p.value(folder + "/size")
         # hidden: one path of a multipath NVMe device, which is listed under its own name too
-        if re.match(r"(loop|ram|zram|dm-|md|sr|fd|nbd|drbd|rbd)", name) or p.value(folder + "/hidden") == "1":
+        software = re.match(r"(loop|ram|zram|dm-|md|sr|fd|nbd|drbd|rbd)", name) or p.value(folder + "/hidden") == "1"
+        if software or not sectors.isdigit() or int(sectors) == 0:
             continue
-        if not sectors.isdigit() or int(sectors) == 0:
-            continue
-        model = " ".join((p.value(folder + "/device/model") or p.value(folder + "/device/device/model")).split())
-        transport = p.value(folder + "/device/transport")
-        for extra in [] if transport else sorted(glob.glob(glob.escape(p.path(folder)) + "/device/nvme*/transport"))[:1]:
-            transport = p.value(extra[len(p.root) :])
+        model = " ".join((p.value(folder + "/device/model") or p.value(folder + "/device/device/model")).split())[:80]
+        paths = sorted(n for n in p.names(folder + "/device") or [] if n.startswith("nvme"))
+        transports = [p.value("%s/device/%s/transport" % (folder, path)) for path in ["."] + paths[:8]]
+        transport = next(filter(None, transports), "")
         rotational = p.value(folder + "/queue/rotational") == "1"
         if name.startswith("nvme"):
-            remote = transport not in ("", "pcie") or model.startswith(NETWORK_DISKS)
-            kind = "network" if remote else "nvme"
+            kind = "network" if transport not in ("", "pcie") or model.startswith(NETWORK_DISKS) else "nvme"
         elif name.startswith(("vd", "xvd")) or re.search(r"virtual disk|QEMU|PersistentDisk", model, re.I):
             kind = "virtual"
         else:
             kind = "hdd" if rotational else "ssd"
-        found.append(
-            {
-                "name": name, "kind": kind, "bytes": int(sectors) * 512, "model": model[:80] or None,
-                "rotational": rotational, "transport": transport or None, "numa_node": p.numa(folder + "/device"),
-            }
-        )  # fmt: skip
+        one = {"name": name, "kind": kind, "bytes": int(sectors) * 512, "model": model, "rotational": rotational}
+        found.append(dict(one, transport=transport, numa_node=p.numa(folder + "/device")))
     if found:
         p.say("storage.local.devices", found, "sysfs")
     else:
         p.miss("storage.local.devices", "sysfs", "no block device of its own is visible")
-    nvme = [one["bytes"] for one in found if one["kind"] == "nvme"]
+    nvme = [int(one["bytes"]) for one in found if one["kind"] == "nvme"]
     p.say("storage.local.nvme_total", sum(nvme), "sysfs", conditions={"devices": len(nvme)})
 
 
@@ -820,25 +713,18 @@ def scratch(p: Probe) -> None:
             p.miss(metric, "statvfs", "no scratch folder was named (--scratch)", state="skipped")
         return
     outcome = p.run([sys.executable, "-I", "-S", "-c", FILE_SYSTEM, p.scratch])
-    try:
-        place, free, total, read_only = json.loads(outcome.text) if outcome.ok else ("", 0, 0, False)
-    except ValueError:
-        outcome = Outcome("failed", reason="the scratch folder's file system gave no answer")
     if not outcome.ok:
-        timed_out = "did not end" in outcome.reason or "deadline" in outcome.reason
-        why = "statvfs: " + outcome.reason if timed_out else "the scratch folder can't be read: %s" % p.scratch[:200]
         for metric in metrics:
-            p.miss(metric, "statvfs", why, state="failed")
+            p.miss(metric, "statvfs", "the scratch folder gives no answer: " + outcome.reason, state="failed")
         return
+    place, free, total, read_only = json.loads(outcome.text)
     mount: Tuple[str, str, str] = ("", "", "")
     for line in (p.read("/proc/self/mountinfo") or "").splitlines():
         left, _, right = line.partition(" - ")
         fields, tail = left.split(" "), right.split(" ")
-        if len(fields) < 6 or len(tail) < 2:
-            continue
-        point = re.sub(r"\\([0-7]{3})", lambda m: chr(int(m.group(1), 8)), fields[4])
+        point = re.sub(r"\\([0-7]{3})", lambda m: chr(int(m.group(1), 8)), fields[4]) if len(fields) > 5 else ""
         inside = place == point or place.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= len(mount[0]):  # a later mount hides an earlier one of the same place
+        if point and len(tail) > 1 and inside and len(point) >= len(mount[0]):  # a later mount hides an earlier one
             mount = (point, tail[0], tail[1])
     about = {"mount": mount[0], "device": mount[2], "total_bytes": total, "read_only": read_only}
     if mount[1]:
@@ -855,51 +741,32 @@ def containers(p: Probe) -> None:
     """Container runtimes and NVIDIA's container toolkit."""
     found, broken = [], []
     for name in RUNTIMES:
-        if not shutil.which(name):
-            continue
         outcome = p.run([name, "version"] if name == "enroot" else [name, "--version"], raw="version-" + name)
-        version = version_in(outcome.text)
-        if outcome.ok and version:
-            found.append("%s %s" % (name, version))
-        else:
-            broken.append("%s: %s" % (name, outcome.reason or "no version in its output"))
-    note = {"broken": broken} if broken else {}
+        match = re.search(VERSION_NUMBER, outcome.text[:4000])
+        if outcome.ok and match:
+            found.append("%s %s" % (name, match.group(1).rstrip(".,-")))
+        elif outcome.state != "absent":
+            broken.append(outcome.reason or "%s names no version" % name)
     if found:
-        p.say("compute.container.runtime", found, "--version", reason="; ".join(broken), conditions=note)
-    elif broken:
-        p.miss("compute.container.runtime", "--version", "; ".join(broken), state="failed")
+        p.say("compute.container.runtime", found, "--version", reason="; ".join(broken))
     else:
-        p.miss("compute.container.runtime", "--version", "none of %s on PATH" % ", ".join(RUNTIMES))
-    said = p.first([[t, "--version"] for t in TOOLKIT], "compute.container.toolkit", "--version", "version")
-    if said is not None:
-        version_or_failure(p, "compute.container.toolkit", said)
-
-
-def version_or_failure(p: Probe, metric: str, text: str) -> None:
-    """Write the version in a tool's answer, or that there is none."""
-    if version_in(text):
-        p.say(metric, version_in(text), "--version")
-    else:
-        p.miss(metric, "--version", "no version in: " + one_line(text), state="failed")
+        why = "; ".join(broken) or "none of %s on PATH" % ", ".join(RUNTIMES)
+        p.miss("compute.container.runtime", "--version", why, state="failed" if broken else "absent")
+    p.version("compute.container.toolkit", [["nvidia-ctk", "--version"], ["nvidia-container-cli", "--version"]])
 
 
 def schedulers(p: Probe) -> None:
     """Schedulers whose client tools are on the node, and their versions."""
-    found = {kind: [t for t in tools if shutil.which(t)] for kind, tools in SCHEDULERS.items()}
+    found = {kind: [tool for tool in tools if shutil.which(tool)] for kind, tools in SCHEDULERS.items()}
     present = {kind: tools for kind, tools in found.items() if tools}
     if present:
         p.say("control.scheduler.kind", sorted(present), "PATH", conditions={"tools": present})
     else:
         tools = ", ".join(tool for group in SCHEDULERS.values() for tool in group)
         p.miss("control.scheduler.kind", "PATH", "none of %s on PATH" % tools)
-    slurm = [["sinfo", "--version"], ["srun", "--version"], ["slurmd", "-V"]]
-    said = p.first(slurm, "control.slurm.version", "--version", "version")
-    if said is not None:
-        version_or_failure(p, "control.slurm.version", said)
+    p.version("control.slurm.version", [["sinfo", "--version"], ["srun", "--version"], ["slurmd", "-V"]])
     kubernetes = [["kubelet", "--version"], ["kubectl", "version", "--client"], ["k3s", "--version"]]
-    said = p.first(kubernetes, "control.kubernetes.version", "--version", "version")
-    if said is not None:
-        version_or_failure(p, "control.kubernetes.version", said)
+    p.version("control.kubernetes.version", kubernetes)
 
 
 def seconds_in(text: str) -> Optional[float]:
@@ -913,23 +780,11 @@ def seconds_in(text: str) -> Optional[float]:
 def clock(p: Probe) -> None:
     """Offset of the clock, positive when it is ahead of its time source: chrony, systemd-timesyncd, ntpd."""
     reasons, state = [], "absent"
-    tools = (["chronyc", "-n", "tracking"], ["timedatectl", "timesync-status"], ["ntpq", "-c", "rv 0 offset"])
-    for argv in tools:
+    for argv in (["chronyc", "-n", "tracking"], ["timedatectl", "timesync-status"], ["ntpq", "-c", "rv 0 offset"]):
         raw = "clock-" + argv[0]
         outcome = p.run(argv, raw=raw)
-        offset: Optional[float] = None
-        if argv[0] == "chronyc":
-            match = re.search(r"^System time\s*:\s*([\d.]+) seconds (slow|fast)", outcome.text, re.M)
-            if match and not re.search(r"^Leap status\s*:\s*Not synchronised", outcome.text, re.M):
-                offset = float(match.group(1)) * (-1 if match.group(2) == "slow" else 1)
-        elif argv[0] == "timedatectl":
-            match = re.search(r"^\s*Offset:\s*(\S.*)$", outcome.text, re.M)
-            source = seconds_in(match.group(1)) if match else None
-            offset = None if source is None else -source  # it prints the source's lead
-        else:
-            match = re.search(r"offset=(-?[\d.]+)", outcome.text)
-            offset = None if not match else -float(match.group(1)) / 1000
-        if outcome.ok and offset is not None:
+        offset = offset_in(outcome.text) if outcome.ok else None
+        if offset is not None:
             p.say("control.clock.offset", offset, " ".join(argv), raw=raw)
             return
         reasons.append(outcome.reason or "%s names no synchronised source" % argv[0])
@@ -937,29 +792,37 @@ def clock(p: Probe) -> None:
     p.miss("control.clock.offset", "chronyc, timedatectl, ntpq", "; ".join(reasons), state=state)
 
 
+def offset_in(text: str) -> Optional[float]:
+    """Return the clock's lead in seconds from the answer of one of the three; None when it follows no source."""
+    chrony = re.search(r"^System time\s*:\s*([\d.]+) seconds (slow|fast)", text, re.M)
+    if chrony and not re.search(r"^Leap status\s*:\s*Not synchronised", text, re.M):
+        return float(chrony.group(1)) * (-1 if chrony.group(2) == "slow" else 1)
+    # the other two print how far the source is ahead
+    timesyncd = re.search(r"^\s*Offset:\s*(\S.*)$", text, re.M)
+    lead = seconds_in(timesyncd.group(1)) if timesyncd else None
+    ntpd = re.search(r"offset=(-?[\d.]+)", text)
+    if lead is None and ntpd:
+        lead = float(ntpd.group(1)) / 1000
+    return None if lead is None else -lead
+
+
 # ── the run ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 PARTS: Tuple[Tuple[str, Callable[[Probe], None], Tuple[str, ...]], ...] = (
-    ("CPU", cpu, tuple("compute.cpu." + n for n in ("model", "architecture", "sockets", "cores", "threads"))),
+    ("CPU", cpu, tuple("compute.cpu." + part for part in "model architecture sockets cores threads".split())),
     ("memory", memory, ("compute.memory.total", "compute.memory.swap", "compute.numa.nodes")),
     ("system", system, ("compute.os.image", "compute.kernel.version")),
     ("disks", disks, ("storage.local.devices", "storage.local.nvme_total")),
-    (
-        "network",
-        network,
-        (
-            "network.nic.count", "network.nic.devices", "network.rdma.devices", "network.fabric.kind",
-            "network.gpudirect.modules",
-        ),
-    ),
-    ("GPUs", gpus, ("compute.gpu.pci",) + GPU_METRICS),
+    ("network", network, ("network.nic.count", "network.nic.devices", "network.gpudirect.modules")),
+    ("fabric", fabric, ("network.rdma.devices", "network.fabric.kind")),
+    ("GPUs", gpus, ("compute.gpu.pci", *GPU_METRICS)),
     ("scratch", scratch, ("storage.scratch.filesystem", "storage.scratch.free")),
     ("containers", containers, ("compute.container.runtime", "compute.container.toolkit")),
     ("schedulers", schedulers, ("control.scheduler.kind", "control.slurm.version", "control.kubernetes.version")),
-    ("NCCL and CUDA", nccl, ("compute.nccl.version",)),
+    ("NCCL", nccl, ("compute.nccl.version",)),
     ("CUDA toolkit", cuda_toolkit, ("compute.cuda.toolkit",)),
     ("clock", clock, ("control.clock.offset",)),
-)  # fmt: skip
+)
 
 
 def inventory(p: Probe) -> None:
@@ -996,9 +859,11 @@ def leave_with_caller() -> None:
 
 def main(arguments: Optional[List[str]] = None) -> int:
     """Parse the command line and run."""
-    parser = argparse.ArgumentParser(description="Inventory of this node as JSON lines. Needs no root, changes nothing.")
-    parser.add_argument("--scratch", default="", metavar="DIR", help="folder whose file system and free space to report")
-    parser.add_argument("--deadline", type=float, default=60.0, metavar="SECONDS", help="report what is known by then (60)")
+    parser = argparse.ArgumentParser(description="Inventory of this node as JSON lines; no root needed")
+    parser.add_argument(
+        "--scratch", default="", metavar="DIR", help="folder whose file system and free space to report"
+    )
+    parser.add_argument("--deadline", type=float, default=60.0, metavar="SECONDS", help="stop looking then (60)")
     parser.add_argument("--watch-stdin", action="store_true", help="end when stdin ends")
     parser.add_argument("--root", default="/", metavar="DIR", help="read /proc, /sys and /etc below DIR (for tests)")
     given = parser.parse_args(arguments)

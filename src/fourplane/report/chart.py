@@ -72,7 +72,10 @@ def bandwidth_curve(curve: Curve, width: int = 940, height: int = 330) -> str:
         parts.append(_line(x(size), bottom, x(size), bottom + 5, "base"))
         parts.append(_text(x(size), bottom + 19, size_label(size), "tick", "middle"))
     parts += [_mark(b, x, y, points) if b.size else _band(b, y, right) for b in inside]
-    parts += [_text(_LEFT + 10, _TOP + 14 + 16 * n, f"{_band_words(b)}, above this scale", "note", "start") for n, b in enumerate(above)]
+    parts += [
+        _text(_LEFT + 10, _TOP + 14 + 16 * n, f"{_band_words(b)}, above this scale", "note", "start")
+        for n, b in enumerate(above)
+    ]
     path = " ".join(f"{'L' if n else 'M'}{x(p.size):.1f} {y(p.busbw):.1f}" for n, p in enumerate(points))
     parts.append(f'<path class="curve" d="{path}"/>')
     parts += [_dot(p, x(p.size), y(p.busbw), p is peak) for p in points]
@@ -98,7 +101,9 @@ def _dot(point: Point, x: float, y: float, peak: bool) -> str:
     words = f"{size_label(point.size)}: {number(point.busbw)} GB/s, {number(point.time_us)} µs"
     if point.wrong:
         words += f", {point.wrong:,} wrong elements"
-    return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{4 if peak or point.wrong else 3}"><title>{escape(words)}</title></circle>'
+    radius = 4 if peak or point.wrong else 3
+    place = f'cx="{x:.1f}" cy="{y:.1f}" r="{radius}"'
+    return f'<circle class="{kind}" {place}><title>{escape(words)}</title></circle>'
 
 
 def _band_words(band: Band) -> str:
@@ -112,7 +117,9 @@ def _band(band: Band, y: Callable[[float], float], right: float) -> str:
     if band.high is None:
         return _line(_LEFT, low, right, low, "target") + text
     top = y(band.high)
-    shade = f'<rect class="band" x="{_LEFT}" y="{top:.1f}" width="{right - _LEFT:.1f}" height="{max(1.0, low - top):.1f}"/>'
+    shade = (
+        f'<rect class="band" x="{_LEFT}" y="{top:.1f}" width="{right - _LEFT:.1f}" height="{max(1.0, low - top):.1f}"/>'
+    )
     return shade + _line(_LEFT, low, right, low, "target") + text
 
 
@@ -141,7 +148,7 @@ def versus_bar(measured: float, need: float | None, width: int = 180) -> str:
     scale = (width - 4) / max(measured, need)
     short = " short" if measured < need else ""
     return (
-        f'<svg viewBox="0 0 {width} 16" class="versus" aria-hidden="true" focusable="false">'
+        f'<svg viewBox="0 0 {width} 16" class="versus" aria-hidden="true">'
         f'<rect class="track" x="0" y="4" width="{width}" height="8" rx="1"/>'
         f'<rect class="fill{short}" x="0" y="4" width="{max(1.0, measured * scale):.1f}" height="8" rx="1"/>'
         f'<rect class="need" x="{need * scale:.1f}" y="0" width="2.5" height="16"/></svg>'
@@ -157,10 +164,12 @@ def tally_bar(counts: Mapping[Verdict, int], order: Sequence[Verdict], width: in
     for verdict in order:
         size = width * counts.get(verdict, 0) / total
         if size:
-            parts.append(f'<rect class="part-{verdict}" x="{at:.2f}" y="0" width="{max(0.5, size - 1):.2f}" height="{height}"/>')
+            parts.append(
+                f'<rect class="part-{verdict}" x="{at:.2f}" y="0" width="{max(0.5, size - 1):.2f}" height="{height}"/>'
+            )
         at += size
     return (
-        f'<svg viewBox="0 0 {width} {height}" preserveAspectRatio="none" class="tally" aria-hidden="true" focusable="false">'
+        f'<svg viewBox="0 0 {width} {height}" preserveAspectRatio="none" class="tally" aria-hidden="true">'
         + "".join(parts)
         + "</svg>"
     )

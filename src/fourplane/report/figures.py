@@ -7,9 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fourplane.base.units import Quantity
+from fourplane.planes.design import Design
 from fourplane.planes.model import Case, Judgement
 from fourplane.records.observation import Observation, State
 from fourplane.report.values import amount, observation_text
+from fourplane.spec.brief import StorageSensitivity
+from fourplane.spec.storage import Checkpoints, Staging, Weights
 
 __all__ = ["Band", "Curve", "KeyFigure", "Point", "StorageFigure", "curves", "key_figures", "storage_figures"]
 
@@ -111,11 +114,44 @@ def curves(case: Case, judgements: Sequence[Judgement], bands: Sequence[Band]) -
                     points,
                     observation_text(transport) if transport else "",
                     observation_text(world) if world else "",
-                    tuple(bands),
+                    (*bands, *_published(case, one, transport, world)),
                     _judgement_on(one, judgements, "network.allreduce"),
                 )
             )
-    return tuple(sorted(found, key=lambda c: (c.observation.subject != "cluster", c.observation.subject, c.observation.method)))
+    return tuple(
+        sorted(found, key=lambda c: (c.observation.subject != "cluster", c.observation.subject, c.observation.method))
+    )
+
+
+def _published(
+    case: Case, curve: Observation, transport: Observation | None, world: Observation | None
+) -> Iterable[Band]:
+    """Yield figures that the catalogue holds for exactly this GPU, world, transport and message size.
+
+    They were measured with NCCL or RCCL between GPUs, so a curve of CPU ranks is never held against them.
+    """
+    if transport is None or world is None or not any(name in curve.method.lower() for name in ("nccl", "rccl")):
+        return
+    names = case.observations.nodes() if curve.subject == "cluster" else [curve.subject.removeprefix("node:")]
+    ranks = int(world.number or 0)
+    models = {str(one.value) for name in names for one in _models(case, name)}
+    board = case.catalog.gpu(models.pop()) if len(models) == 1 else None
+    if board is None or not names or not ranks or ranks % len(names):
+        return
+    for figure in case.catalog.expected(
+        "all_reduce", board.key, gpus_per_node=ranks // len(names), nodes=len(names), transport=str(transport.value)
+    ):
+        yield Band("published", figure.low, figure.high, f"{figure.source_titles}, {figure.date}", figure.size_bytes)
+
+
+def _models(case: Case, node: str) -> list[Observation]:
+    """Return what single GPUs of a node said their model is."""
+    prefix = f"node:{node}/gpu:"
+    return [
+        one
+        for one in case.observations.every("compute.gpu.model")
+        if one.subject.startswith(prefix) and one.state is State.MEASURED
+    ]
 
 
 def _points(value: object) -> tuple[Point, ...]:
@@ -167,21 +203,31 @@ def storage_figures(case: Case, judgements: Sequence[Judgement]) -> tuple[Storag
 
 def _needs(case: Case) -> dict[str, tuple[float | None, str]]:
     """Return needed MB/s by metric: size divided by the time that the declaration tolerates (S2)."""
-    storage = case.declaration.storage
-    staging, weights, saves = storage.staging, storage.weights, storage.checkpoints
+    storage, brief = case.declaration.storage, case.declaration.brief.storage or StorageSensitivity()
+    staging, weights, saves = storage.staging or Staging(), storage.weights or Weights(), storage.checkpoints
+    saves = saves or Checkpoints()
+    checkpoint = Design(case.workspace, case.catalog, case.now.date()).checkpoint_size
+    dataset, model = staging.dataset_size or brief.dataset_size, weights.size or brief.weights_size
+    restore = saves.restore_time or brief.recovery_time
+    shard = (checkpoint.value, checkpoint.origin) if checkpoint else None
     return {
-        "storage.staging.throughput": _rate(staging and staging.dataset_size, staging and staging.deadline, "dataset", "staging deadline"),
-        "storage.weights.cold_throughput": _rate(weights and weights.size, weights and weights.load_time, "weights", "load time"),
-        "storage.checkpoint.write_throughput": _rate(saves and saves.size, saves and saves.tolerated_stall, "checkpoint", "tolerated stall"),
-        "storage.checkpoint.restore_throughput": _rate(saves and saves.size, saves and saves.restore_time, "checkpoint", "restore time"),
+        "storage.staging.throughput": _rate("dataset", _size(dataset), "staging deadline", staging.deadline),
+        "storage.weights.cold_throughput": _rate("weights", _size(model), "load time", weights.load_time),
+        "storage.checkpoint.write_throughput": _rate("checkpoint", shard, "tolerated stall", saves.tolerated_stall),
+        "storage.checkpoint.restore_throughput": _rate("checkpoint", shard, "restore time", restore),
     }
 
 
-def _rate(size: Quantity | None, time: Quantity | None, what: str, within: str) -> tuple[float | None, str]:
+def _size(size: Quantity | None) -> tuple[float, str] | None:
+    return (size.base, str(size)) if size else None
+
+
+def _rate(what: str, size: tuple[float, str] | None, within: str, time: Quantity | None) -> tuple[float | None, str]:
+    """Return MB/s and how they follow; None and what is missing where they don't."""
+    missing = [name for name, value in ((f"{what} size", size), (within, time)) if not value]
     if size is None or time is None or time.amount == 0:
-        missing = " and ".join(name for name, value in ((f"{what} size", size), (within, time)) if value is None)
-        return None, f"no need derived: {missing or within} not declared"
-    return size.base / time.base / 1e6, f"{what} of {size} within a {within} of {time}"
+        return None, f"not declared: {' and '.join(missing) or within}"
+    return size[0] / time.base / 1e6, f"{what} of {size[1]} within a {within} of {time}"
 
 
 def _judgement_on(one: Observation, judgements: Iterable[Judgement], prefix: str = "") -> Judgement | None:
@@ -218,4 +264,3 @@ def key_figures(case: Case) -> tuple[KeyFigure, ...]:
         note = one.subject if len(measured) == 1 else f"worst of {len(measured):,}: {one.subject}"
         out.append(KeyFigure(label, amount(value, one.unit), note, one))
     return tuple(out)
-

@@ -182,7 +182,9 @@ def _curve(curve: Any, anchors: _Anchors) -> dict[str, Any]:
         "anchor": anchors.of(curve.observation),
         "wide": _safe(chart.bandwidth_curve(curve)),
         "narrow": _safe(chart.bandwidth_curve(curve, width=350, height=280)),
-        "points": [(chart.size_label(p.size), number(p.time_us), number(p.algbw), number(p.busbw), p) for p in curve.points],
+        "points": [
+            (chart.size_label(p.size), number(p.time_us), number(p.algbw), number(p.busbw), p) for p in curve.points
+        ],
     }
 
 
@@ -200,7 +202,9 @@ def _storage(figure: Any, anchors: _Anchors) -> dict[str, Any]:
 
 
 def _observation(one: Observation, anchors: _Anchors) -> dict[str, Any]:
-    conditions = [(str(k), v if isinstance(v, str) else json.dumps(v, ensure_ascii=False)) for k, v in one.conditions.items()]
+    conditions = [
+        (str(k), v if isinstance(v, str) else json.dumps(v, ensure_ascii=False)) for k, v in one.conditions.items()
+    ]
     return {"one": one, "anchor": anchors.of(one), "text": observation_text(one), "conditions": conditions}
 
 

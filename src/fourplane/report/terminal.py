@@ -92,7 +92,7 @@ def render_summary(view: ReportView, width: int = 80, colour: bool = False) -> s
         page.heading("Not settled")
         for condition in unsettled[:_SUMMARY_CONDITIONS]:
             _condition(page, condition)
-        _more(page, len(unsettled) - _SUMMARY_CONDITIONS, "condition", "fourplane review")
+        _more(page, len(unsettled) - _SUMMARY_CONDITIONS, "fourplane review")
     _gaps(page, view.review)
     return "\n".join(page.lines)
 
@@ -100,7 +100,8 @@ def render_summary(view: ReportView, width: int = 80, colour: bool = False) -> s
 def _head(page: _Page, review: Review) -> None:
     page.text(review.headline, sgr=f"1;{_SGR[review.verdict]}")
     counts = ", ".join(f"{n:,} {v}" for v, n in tally(c for a in review.areas for c in a.conditions).items())
-    page.text(f"{review.name} · {counts or 'no conditions'} · {moment(review.at)}")
+    page.text(f"{review.name} · {moment(review.at)}")
+    page.text(counts or "no conditions")
     if review.actions:
         page.heading("Next")
         for number, action in enumerate(review.actions[:_ACTIONS], start=1):
@@ -122,11 +123,13 @@ def _areas(page: _Page, review: Review) -> None:
             page.labelled(area.verdict, f"{area.id} {area.title}: {counts or 'no conditions'}", indent=" ")
         return
     used = [v for v in (Verdict.PASSED, *READING_ORDER[:-1]) if any(v in tally(a.conditions) for a in review.areas)]
-    columns = [max(7, len(v) + 1) for v in used]
+    columns = [max(7, len(v) + 2) for v in used]
     room = page.width - 5 - _LABEL - sum(columns)
     page.lines.pop()
     head = " " * (5 + room - len("Areas")) + " " * _LABEL
-    page.lines.append(page.paint("Areas", "1") + head + "".join(pad(v, w, right=True) for v, w in zip(used, columns, strict=True)))
+    page.lines.append(
+        page.paint("Areas", "1") + head + "".join(pad(v, w, right=True) for v, w in zip(used, columns, strict=True))
+    )
     for area in review.areas:
         counts_of = tally(area.conditions)
         cells = "".join(pad(f"{counts_of.get(v, 0):,}", w, right=True) for v, w in zip(used, columns, strict=True))
@@ -175,9 +178,9 @@ def _rows(page: _Page, rows: Iterable[FactRow]) -> None:
         said = (("declared", row.declared), ("promised", row.promised), ("found", row.found))
         page.text(" · ".join(f"{who} {what or 'nothing'}" for who, what in said), first=inside)
         page.text(row.reason, first=inside)
-    _more(page, len(failed) - _REVIEW_ROWS, "fact", "report.json")
+    _more(page, len(failed) - _REVIEW_ROWS, "report.json, written by fourplane report")
 
 
-def _more(page: _Page, count: int, noun: str, where: str) -> None:
+def _more(page: _Page, count: int, where: str) -> None:
     if count > 0:
-        page.text(f"{plural(count, noun)} more: see {where}", first="  ")
+        page.text(f"and {count:,} more: see {where}", first="  ")

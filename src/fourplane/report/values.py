@@ -35,7 +35,10 @@ def amount(value: float, unit: str) -> str:
     if unit == "B":
         return format_bytes(value)
     if unit == "b/s":
-        return next((f"{number(value / f)} {p}b/s" for f, p in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if value >= f), f"{number(value)} b/s")
+        return next(
+            (f"{number(value / f)} {p}b/s" for f, p in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if value >= f),
+            f"{number(value)} b/s",
+        )
     if unit == "s":
         return format_seconds(value)
     if unit == "us":
@@ -56,7 +59,9 @@ def value_text(value: Value, unit: str) -> str:
     if isinstance(value, int | float):
         return amount(value, unit)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + f"… ({len(text):,} characters; all of them in report.json)"
+    return (
+        text if len(text) <= _LONGEST else text[:_LONGEST] + f"… ({len(text):,} characters; all of them in report.json)"
+    )
 
 
 def observation_text(one: Observation) -> str:

@@ -39,6 +39,7 @@ node_shape.cpu_cores | - | model | compute.cpu.cores of a rented node whose data
 node_shape.memory | - | model | compute.memory.total of a rented node that runs the workload without swapping
 node_shape.nvme | - | model | storage.local.nvme_total of a rented node that holds dataset shard and checkpoints
 node_shape.nics | - | model | network.nic.count of a rented node whose all-reduce keeps up with its GPUs
+node_shape.power | - | model | power draw of a rented node under the workload: nvidia-smi and the node's BMC
 scale | - | model | network.allreduce.busbw_peak on one, two and four rented nodes
 max_job_nodes | - | model | network.allreduce.busbw_peak on one, two and four rented nodes
 network.all_reduce | - | model | share of a step spent in collectives: the framework's profiler on two rented nodes

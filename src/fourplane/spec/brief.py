@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from fourplane.spec.types import Count, Duration, Flag, Model, Number, Share, Size, Text
+from fourplane.spec.types import Count, Duration, Flag, Model, Number, Power, Share, Size, Text
 
 __all__ = [
     "Brief", "BusinessDenominator", "DataPath", "ModelFacts", "NetworkSensitivity", "NodeShapeWish",
@@ -84,6 +84,7 @@ class NodeShapeWish(Model):
     memory: Size | None = None
     nvme: Size | None = None
     nics: Count | None = None
+    power: Power | None = None
 
 
 class NetworkSensitivity(Model):

@@ -266,6 +266,24 @@ NO_FILE = define(
     "Nothing was judged.",
     "Check the name.",
 )
+NO_TEMPLATE = define(
+    "init-no-template",
+    "There is no such template",
+    "Nothing was written.",
+    "Take one of the templates that 'fourplane init --help' lists.",
+)
+FILE_EXISTS = define(
+    "init-file-exists",
+    "A file is in the way of the template",
+    "What somebody wrote is never overwritten; nothing was written.",
+    "Name another folder, or move the files away.",
+)
+NOT_WRITABLE = define(
+    "init-not-writable",
+    "The workspace can't be written",
+    "The operating system refused a folder or a file.",
+    "Name a folder that you may write to.",
+)
 
 
 def finding(

@@ -117,22 +117,31 @@ def load_file(path: Path, *, today: date | None = None) -> Workspace | QuoteDocu
 
 
 def _declaration_file(path: Path) -> Path:
-    if not path.is_dir():
+    if _kind(path) != "folder":
         return _existing(path)
     file = path / DECLARATION
-    if file.is_file():
+    if _kind(file) != "nothing":
         return file
-    other = next((name for name in ("fourplane.yml", "Fourplane.yaml") if (path / name).is_file()), "")
+    other = next((name for name in ("fourplane.yml", "Fourplane.yaml") if _kind(path / name) == "file"), "")
     fix = f"rename {other} to {DECLARATION}" if other else f"write one with 'fourplane init {path}'"
     raise UsageError(codes.NO_WORKSPACE.code, f"there is no {DECLARATION} in {path}", fix)
 
 
 def _existing(path: Path) -> Path:
-    if path.is_dir():
+    kind = _kind(path)
+    if kind == "folder":
         raise UsageError(codes.NO_FILE.code, f"{path} is a folder, not a file", "name a YAML file")
-    if not path.exists():
+    if kind == "nothing":
         raise UsageError(codes.NO_FILE.code, f"there is no file {path}", codes.NO_FILE.fix)
     return path
+
+
+def _kind(path: Path) -> str:
+    """Return folder, file or nothing; a path that the system refuses is an error of the call."""
+    try:
+        return "folder" if path.is_dir() else "file" if path.exists() else "nothing"
+    except OSError as error:
+        raise UsageError(codes.NO_FILE.code, f"{path}: {error.strerror or error}", codes.NO_FILE.fix) from error
 
 
 def _read(path: Path) -> _Read:

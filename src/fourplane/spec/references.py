@@ -180,7 +180,8 @@ def _check_hosts(out: _File, pools: tuple[Pool, ...]) -> None:
 
 def _check_count(out: _File, pool: Pool, path: str, listed: int) -> None:
     if listed and pool.count is not None and pool.count != listed:
-        message = f"the pool '{pool.name}' counts {plural(pool.count, 'node')}, but its host list names {plural(listed, 'host')}"
+        counted, named = plural(pool.count, "node"), plural(listed, "host")
+        message = f"the pool '{pool.name}' counts {counted}, but its host list names {named}"
         fix = f"write 'count: {listed}', or correct the host list"
         out.add(codes.COUNT_MISMATCH, f"{path}.count", message, f"{pool.count:,}", f"{listed:,}", fix)
 

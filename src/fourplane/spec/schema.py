@@ -17,7 +17,8 @@ __all__ = ["field_at", "home_of", "model_at", "nearest_key", "nearest_value"]
 _SYNONYMS = {
     "ib": "infiniband", "ndr": "infiniband", "hdr": "infiniband", "rocev2": "roce", "tcp": "ethernet",
     "training": "pre-training", "pretraining": "pre-training", "finetuning": "fine-tuning",
-    "inference": "online-inference", "serving": "online-inference", "multi-node": "multi-node-synchronous", "single-node": "one-node",
+    "inference": "online-inference", "serving": "online-inference",
+    "multi-node": "multi-node-synchronous", "single-node": "one-node",
     "multi-instance-gpu": "mig", "timeslicing": "time-slicing", "k8s": "kubernetes", "xid": "gpu-fault",
     "on-prem": "on-premises", "colo": "colocation", "api": "model-api", "sriov": "sr-iov",
 }  # fmt: skip

@@ -11,7 +11,8 @@ _ML_ENGINEERING = "https://github.com/stas00/ml-engineering/tree/master/compute/
 define(
     "gpu-model-ambiguous",
     "A GPU name stands for several boards",
-    "SXM, PCIe and NVL boards of one name differ in memory, bandwidth, power and link, and most of all in how they talk "
+    "SXM, PCIe and NVL boards of one name differ in memory, bandwidth, power and link, and most of all in how they "
+    "talk "
     "to each other; a provider may deliver any of them against the bare name.",
     "State form_factor beside the model, here and in every quote.",
     _ML_ENGINEERING,
@@ -37,7 +38,8 @@ define(
 define(
     "gpu-memory-too-small",
     "The model does not fit into the GPUs of one job",
-    "Serving needs the weights (parameters × bytes of the precision); training in mixed precision with Adam keeps 16 to "
+    "Serving needs the weights (parameters × bytes of the precision); training in mixed precision with Adam keeps 16 "
+    "to "
     "18 bytes for each parameter: weights, gradients, an FP32 copy and two moments. Activations come on top. What does "
     "not fit is an out-of-memory error, or offload at the speed of PCIe.",
     "Use more GPUs a job, GPUs with more memory, a smaller precision, or a method that keeps less state.",
@@ -117,7 +119,8 @@ define(
 define(
     "stand-in-proves-no-gpu",
     "Only a stand-in pool is declared",
-    "A stand-in machine proves the path: probes, storage, review, report. About the target GPU, its links and its fabric "
+    "A stand-in machine proves the path: probes, storage, review, report. About the target GPU, its links and its "
+    "fabric "
     "it proves nothing.",
     "Rent a slice of the target shape and run `fourplane prove` there.",
     "",
@@ -126,7 +129,8 @@ define(
 define(
     "lifecycle-owner-missing",
     "Driver, CUDA or OS image have no owner",
-    "Driver, CUDA, NCCL and framework work in tested combinations; without an owner, one node is upgraded alone and the "
+    "Driver, CUDA, NCCL and framework work in tested combinations; without an owner, one node is upgraded alone and "
+    "the "
     "next multi-node job hangs or slows down.",
     "Name an owner for driver, cuda and os_image in the pool's lifecycle.",
     "https://docs.nvidia.com/deploy/cuda-compatibility/",
@@ -135,7 +139,8 @@ define(
 define(
     "end-of-support",
     "A component's support ends",
-    "After the end of support security fixes stop, and the next CUDA or framework drops the version: an upgrade forced at "
+    "After the end of support security fixes stop, and the next CUDA or framework drops the version: an upgrade "
+    "forced at "
     "a bad moment.",
     "Plan the upgrade, with rollback, before that day.",
     "https://docs.nvidia.com/datacenter/tesla/drivers/index.html",

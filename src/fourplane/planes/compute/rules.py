@@ -212,7 +212,9 @@ def stand_in_proves_no_gpu(design: Design) -> Iterator[Problem]:
     if targets and design.pools and not design.gpu_pools:
         for view in design.pools:
             if view.is_stand_in:
-                message = f"pool {view.pool.name} stands in for {' or '.join(targets)}: nothing about GPUs can pass on it"
+                message = (
+                    f"pool {view.pool.name} stands in for {' or '.join(targets)}: nothing about GPUs can pass on it"
+                )
                 yield Problem(f"{view.path}.role", message, "stand-in", "a pool of the target shape")
 
 
@@ -240,7 +242,9 @@ def end_of_support(design: Design) -> Iterator[Problem]:
             left = part.end_of_support - design.today
             if left < SUPPORT_WARNING:
                 over = left.days < 0
-                when = f"ended on {part.end_of_support}" if over else f"ends on {part.end_of_support}, in {left.days} days"
+                when = (
+                    f"ended on {part.end_of_support}" if over else f"ends on {part.end_of_support}, in {left.days} days"
+                )
                 message = f"pool {view.pool.name}: support of {name} {part.version or ''} {when}".replace("  ", " ")
                 path = f"{view.path}.lifecycle.{name}.end_of_support"
                 level = Level.ERROR if over else Level.WARNING

@@ -54,7 +54,8 @@ define(
 define(
     "queue-without-retry",
     "A queue does not say how failures are retried",
-    "Without a count, causes and a pause, either every node failure needs a person, or a job that always fails burns GPU "
+    "Without a count, causes and a pause, either every node failure needs a person, or a job that always fails burns "
+    "GPU "
     "time for ever.",
     "Declare retry with count, causes and backoff for each queue.",
     "https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy",
@@ -71,7 +72,8 @@ define(
 define(
     "two-schedulers-without-design",
     "Slurm and Kubernetes side by side without a common design",
-    "Both need one identity, one view of the data, one telemetry and one cost label; otherwise a user is two users, and "
+    "Both need one identity, one view of the data, one telemetry and one cost label; otherwise a user is two users, "
+    "and "
     "the bill has two halves that don't add up.",
     "State control.reason, security.identity and telemetry.labels for both.",
     "https://slurm.schedmd.com/slinky.html",
@@ -80,7 +82,8 @@ define(
 define(
     "kubernetes-without-queueing",
     "Batch work on Kubernetes without a queue",
-    "The default scheduler places pods one by one: two multi-node jobs can each hold half of the nodes they need and wait "
+    "The default scheduler places pods one by one: two multi-node jobs can each hold half of the nodes they need and "
+    "wait "
     "for the other half. A queue admits a job as a whole, and holds quotas.",
     "Choose kueue, volcano or kai in control.kubernetes.queueing.",
     _KUEUE,

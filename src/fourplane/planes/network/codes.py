@@ -24,7 +24,8 @@ define(
     "synchronous-over-ethernet",
     "Synchronous training over plain Ethernet",
     "Every step ends in an all-reduce that all ranks wait for. Over TCP sockets each byte passes through the host's "
-    "kernel and memory: bandwidth is a fraction of the link's, latency is many times that of RDMA, and all GPUs idle for "
+    "kernel and memory: bandwidth is a fraction of the link's, latency is many times that of RDMA, and all GPUs idle "
+    "for "
     "the difference on every step.",
     "Use InfiniBand, RoCE or EFA between nodes of one job, or keep the job on one node.",
     _NCCL_ENV,
@@ -33,7 +34,8 @@ define(
 define(
     "synchronous-without-gpudirect",
     "Synchronous training without GPUDirect RDMA",
-    "Without it each message is copied from GPU to host memory before the NIC reads it, and again on the other side; the "
+    "Without it each message is copied from GPU to host memory before the NIC reads it, and again on the other side; "
+    "the "
     "copies share PCIe and memory bandwidth with data loading and bound the fabric below its wire rate.",
     "Ask for GPUDirect RDMA (dma-buf), and prove it with all_reduce across two nodes.",
     _RDMA,
@@ -50,7 +52,8 @@ define(
 define(
     "synchronous-oversubscribed",
     "Synchronous training over an oversubscribed fabric",
-    "At N:1 the spine carries one N-th of what the leaves can send. An all-reduce over several leaves runs at the spine's "
+    "At N:1 the spine carries one N-th of what the leaves can send. An all-reduce over several leaves runs at the "
+    "spine's "
     "share, and other jobs' traffic makes step times vary, while all ranks wait for the slowest.",
     "Ask for 1:1 within one job's placement, or hold jobs under one leaf by topology-aware placement.",
     _SLURM_TOPOLOGY,
@@ -68,7 +71,8 @@ define(
 define(
     "rails-differ-from-nics",
     "Rails and network interfaces of a node do not match",
-    "In a rail-optimised fabric NIC i of every node is on rail i. A rail without a NIC is paid for in vain; a NIC without "
+    "In a rail-optimised fabric NIC i of every node is on rail i. A rail without a NIC is paid for in vain; a NIC "
+    "without "
     "a rail sends its GPU's traffic over another one's.",
     "Make network.fabric.rails equal to the scale-out NICs of the node; give storage and management NICs their role.",
     _NCCL_ENV,
@@ -104,7 +108,8 @@ define(
 define(
     "overlay-under-rdma",
     "Containers reach an RDMA fabric through an overlay network",
-    "An overlay wraps packets in software and has no RDMA device: the job in the container falls back to sockets, while "
+    "An overlay wraps packets in software and has no RDMA device: the job in the container falls back to sockets, "
+    "while "
     "the same test on the host looks fine.",
     "Give pods the RDMA devices through the host network, SR-IOV, macvlan or DRA.",
     "https://github.com/k8snetworkplumbingwg/sriov-network-device-plugin",
@@ -113,9 +118,11 @@ define(
 define(
     "small-nodes-for-synchronous",
     "Many small nodes do the work of one large node",
-    "Eight nodes of one GPU are not a node of eight: inside a node GPUs talk over NVLink or the like, between nodes over "
+    "Eight nodes of one GPU are not a node of eight: inside a node GPUs talk over NVLink or the like, between nodes "
+    "over "
     "NICs that carry a fraction of it, so every step pays the difference.",
-    "Choose nodes with eight GPUs for synchronous jobs, or show by all_reduce on the small shape that the step can bear it.",
+    "Choose nodes with eight GPUs for synchronous jobs, or show by all_reduce on the small shape that the step can "
+    "bear it.",
     _NCCL_TESTS,
     "C3",
 )
@@ -123,7 +130,8 @@ define(
     "inter-node-price",
     "What leaving the node costs on this shape",
     "The link inside the node is faster than a GPU's share of the NICs; the ratio is the price of each byte that a "
-    "parallel plan sends between nodes. Keep tensor parallelism inside the node, let data or pipeline parallelism cross.",
+    "parallel plan sends between nodes. Keep tensor parallelism inside the node, let data or pipeline parallelism "
+    "cross.",
     "Nothing to mend: hold the parallel plan against it.",
     _NCCL_TESTS,
     "C3",

@@ -182,7 +182,8 @@ def inter_node_price(design: Design) -> Iterator[Problem]:
         if price and shape.gpus >= SMALL_NODE_GPUS // 2:
             inside, outside, source = price
             message = (
-                f"{shape.name}: a GPU has {inside:.4g} GB/s one way inside the node ({source}) and {outside:.3g} GB/s of "
+                f"{shape.name}: a GPU has {inside:.4g} GB/s one way inside the node ({source}) and {outside:.3g} "
+                "GB/s of "
                 f"NICs: a byte that leaves the node costs {inside / outside:.3g} times one that stays"
             )
             yield Problem(shape.path("nics"), message)

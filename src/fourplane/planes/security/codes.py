@@ -9,7 +9,8 @@ __all__: list[str] = []
 define(
     "gpu-shared-across-teams",
     "Teams share one GPU without a decision on isolation",
-    "Time-slicing isolates nothing: memory is not divided, a fault of one process ends the others, and use is not counted "
+    "Time-slicing isolates nothing: memory is not divided, a fault of one process ends the others, and use is not "
+    "counted "
     "by tenant. MIG divides memory and compute, but changes telemetry, scheduling and performance.",
     "Give teams whole GPUs, or MIG with security.isolation stated; keep time-slicing inside one team.",
     "https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-sharing.html",

@@ -31,7 +31,9 @@ def gpu_shared_across_teams(design: Design) -> Iterator[Problem]:
             yield Problem(f"{view.path}.sharing", message, str(sharing), "whole-gpu or mig")
         elif declaration.security.isolation is None:
             expected = "security.isolation stated"
-            yield Problem(f"{view.path}.sharing", f"{message}, isolation undecided", str(sharing), expected, Level.WARNING)
+            yield Problem(
+                f"{view.path}.sharing", f"{message}, isolation undecided", str(sharing), expected, Level.WARNING
+            )
 
 
 @rule("teams-without-isolation", Plane.SECURITY)

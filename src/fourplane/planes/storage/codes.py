@@ -30,7 +30,8 @@ define(
 define(
     "checkpoint-interval-too-short",
     "The next checkpoint is due before the last one is written",
-    "Writes that overlap pile up in host memory until it is full, and then stop training for as long as they were late.",
+    "Writes that overlap pile up in host memory until it is full, and then stop training for as long as they were "
+    "late.",
     "Lengthen storage.checkpoints.interval, or write faster.",
     _DCP,
     "S2",
@@ -38,7 +39,8 @@ define(
 define(
     "restore-too-slow",
     "Reading a checkpoint back takes longer than recovery may",
-    "After a lost node every rank reads its shards before the first step; the read time is a floor under recovery time, "
+    "After a lost node every rank reads its shards before the first step; the read time is a floor under recovery "
+    "time, "
     "to which detection, rescheduling and start-up are added.",
     "Ask for more read throughput, keep the newest checkpoint on local NVMe, or set a longer target.",
     _DCP,

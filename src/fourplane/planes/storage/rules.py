@@ -125,7 +125,9 @@ def gds_decision_without_figure(design: Design) -> Iterator[Problem]:
     """A decision on GPUDirect Storage with neither figure nor rate behind it."""
     gds = design.declaration.storage.gds
     if gds and not gds.figure:
-        yield Problem("storage.gds", f"GPUDirect Storage is decided as {gds.choice} without a rate", "no figure", "a rate")
+        yield Problem(
+            "storage.gds", f"GPUDirect Storage is decided as {gds.choice} without a rate", "no figure", "a rate"
+        )
 
 
 @rule("backup-in-same-place", Plane.STORAGE)

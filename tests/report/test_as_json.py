@@ -13,7 +13,8 @@ def test_keys_and_their_order_are_the_schema() -> None:
     data = report_json(samples.laptop_view())
     assert data["schema"] == "fourplane.report/1"
     assert list(data) == [
-        "schema", "tool", "generated", "evidence_head", "review", "facts", "judgements", "findings", "observations", "runs",
+        "schema", "tool", "generated", "evidence_head", "review", "facts", "judgements", "findings", "observations",
+        "runs",
     ]  # fmt: skip
     assert list(data["facts"][0]) == [
         "plane", "subject", "fact", "declared", "promised", "found", "verdict", "reason", "evidence",
@@ -28,9 +29,10 @@ def test_keys_and_their_order_are_the_schema() -> None:
         "measured_at",
         "fix",
     ]
-    assert data["runs"] == [
-        {"id": samples.RUN, "started": "2026-12-01T04:49:12Z", "ended": "2026-12-01T04:51:12Z", "steps": ["inventory", "allreduce", "staging", "checkpoint", "weights", "io"]}
-    ]  # fmt: skip
+    (run,) = data["runs"]
+    assert run["id"] == samples.RUN
+    assert (run["started"], run["ended"]) == ("2026-12-01T04:49:12Z", "2026-12-01T04:51:12Z")
+    assert run["steps"] == ["inventory", "allreduce", "staging", "checkpoint", "weights", "io"]
     assert data["review"] == samples.laptop_review().to_json()
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import report_samples as samples
@@ -29,7 +30,7 @@ def test_ticks_start_at_zero_are_even_and_reach_the_top(top: float, count: int) 
     assert ticks[0] == 0
     assert ticks[-1] >= top * (1 - 1e-6)
     assert len(ticks) <= count + 2
-    steps = [b - a for a, b in zip(ticks, ticks[1:], strict=False)]
+    steps = [b - a for a, b in pairwise(ticks)]
     assert max(steps) - min(steps) <= steps[0] * 1e-6
 
 

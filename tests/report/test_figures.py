@@ -36,9 +36,10 @@ def test_the_newest_curve_of_each_subject_and_method_the_cluster_first() -> None
     assert found[2].peak.busbw > 8
 
 
+KEYS = st.sampled_from(["bytes", "time_us", "busbw_gbps", "x"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["bytes", "time_us", "busbw_gbps", "x"]), inner, max_size=4),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=12,
 )  # fmt: skip
 
@@ -79,15 +80,12 @@ def test_needs_follow_from_the_declaration_and_judgements_from_citations() -> No
 
 
 def test_key_figures_name_the_worst_of_several_subjects() -> None:
-    case = samples.make_case(
-        [
-            samples.observe("storage.checkpoint.write_throughput", rate, subject=f"node:n{rate}") for rate in (900, 300, 700)
-        ]
-        + [samples.observe("storage.checkpoint.stall", stall, subject=f"node:s{stall}") for stall in (1, 3)]
-    )  # fmt: skip
+    rates = {"storage.checkpoint.write_throughput": (900, 300, 700), "storage.checkpoint.stall": (1, 3)}
+    observations = [samples.observe(m, v, subject=f"node:n{v}") for m, values in rates.items() for v in values]
+    case = samples.make_case(observations)
     write, stall = key_figures(case)
     assert (write.value, write.note) == ("300 MB/s", "worst of 3: node:n300")
-    assert (stall.value, stall.note) == ("3.0 s", "worst of 2: node:s3")
+    assert (stall.value, stall.note) == ("3.0 s", "worst of 2: node:n3")
 
 
 def test_failed_attempts_are_no_key_figure() -> None:

@@ -180,7 +180,8 @@ def test_a_missing_field_leaves_its_condition_unproven_and_is_named(condition: s
     assert one.fix
     field = path.split(".")[-1]
     named = field if not field.isdigit() else "priced" if condition.endswith("denominator") else "no price of"
-    assert named in one.reason or "no scheduler" in one.reason.lower() or "GPUDirect" in one.reason, one.reason
+    reason = one.reason.lower()
+    assert named in reason or "no scheduler" in reason or "gpudirect" in reason, one.reason
 
 
 @pytest.mark.parametrize(("condition", "path"), NEED_WIRES)
@@ -200,7 +201,7 @@ def test_a_missing_field_leaves_other_areas_alone(condition: str, path: str) -> 
 def test_a_condition_follows_the_judgement_that_it_rests_on(condition: str, key: str, verdict: Verdict) -> None:
     one = conditions(judge_all(judgements=with_judgement(key, verdict)))[condition]
     assert one.verdict is verdict
-    assert f"figure of {key}" in one.reason or one.reason.endswith(f"(figure of {key}).")
+    assert f"figure of {key}" in one.reason.lower()
     assert one.fix
 
 

@@ -116,7 +116,7 @@ class Expected:
         gpu: key of the GPU.
         gpus_per_node: GPUs that took part on each node.
         nodes: how many nodes took part.
-        transport: what carried the data: nvlink, nvls, ib, roce, efa, tcpxo, xgmi; several where the source leaves it open.
+        transport: what carried the data, such as nvlink, nvls, ib, roce; several where the source leaves it open.
         size_bytes: size of the message; bus bandwidth holds at this size only.
         low: bus bandwidth in GB/s, or the lowest of disagreeing sources.
         high: or the highest.

@@ -37,8 +37,8 @@ _SHORT_WORD = re.compile(r"[^\s\"'`&<>,;]++")
 _BODY = {quote: re.compile(rf"(?:[^{quote}\\\n]|\\[^\n])*+") for quote in "\"'`"}
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]{0,64}+\r?$")
 _EMPTY = frozenset(
-    {"", "null", "none", "nil", "true", "false", "yes", "no", "on", "off", "~", "undefined", "unset", "{", "}", "[", "]",
-     "{}", "[]", "|", ">", "\\"}
+    {"", "null", "none", "nil", "true", "false", "yes", "no", "on", "off", "~", "undefined", "unset",
+     "{", "}", "[", "]", "{}", "[]", "|", ">", "\\"}
 )  # fmt: skip
 _NUMBER = re.compile(r"[-+]?\d{1,9}(?:[.,]\d{1,9})?(?:[eE][-+]?\d{1,3})?(?: [A-Za-z%/]{1,8}|%|ms|s|k|M)?")
 _NUMBERS = re.compile(r"[\[(][\d\s.,+-]*[\])]?")

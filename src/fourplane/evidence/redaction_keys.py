@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 from functools import lru_cache
+from itertools import pairwise
 
 __all__ = ["Secrecy", "secrecy"]
 
@@ -69,7 +70,7 @@ def secrecy(key: str) -> Secrecy:
         return Secrecy.NO  # the shell's working directory
     found = max((_of_word(word) for word in words), default=Secrecy.NO)
     if found < Secrecy.STRONG and any(
-        after in ("key", "keys") and before in _BEFORE_KEY for before, after in zip(words, words[1:], strict=False)
+        after in ("key", "keys") and before in _BEFORE_KEY for before, after in pairwise(words)
     ):
         found = Secrecy.STRONG
     if found is Secrecy.NO:

@@ -36,7 +36,9 @@ _PROVE = "run 'fourplane prove' on the nodes"
 _ACROSS = "run 'fourplane prove' across the nodes: an all-reduce at its expected rate shows it"
 
 CLUSTER_FACTS = (
-    ClusterFact(Plane.NETWORK, "fabric.kind", "network.fabric.kind", "fabric.kind", "network.fabric.kind", exact, _PROVE),
+    ClusterFact(
+        Plane.NETWORK, "fabric.kind", "network.fabric.kind", "fabric.kind", "network.fabric.kind", exact, _PROVE,
+    ),
     ClusterFact(Plane.NETWORK, "fabric.rails", "network.fabric.rails", "fabric.rails", "", exact, _ACROSS),
     ClusterFact(
         Plane.NETWORK, "fabric.oversubscription", "network.fabric.oversubscription", "fabric.oversubscription", "",
@@ -59,7 +61,9 @@ CLUSTER_FACTS = (
         Plane.STORAGE, "checkpoints.write_throughput", "storage.checkpoints.write_throughput",
         "storage.checkpoints.write_throughput", "storage.checkpoint.write_throughput", at_least, _PROVE, 1e6,
     ),
-    ClusterFact(Plane.CONTROL, "slurm.version", "control.slurm.version", "", "control.slurm.version", version_prefix, _PROVE),
+    ClusterFact(
+        Plane.CONTROL, "slurm.version", "control.slurm.version", "", "control.slurm.version", version_prefix, _PROVE,
+    ),
     ClusterFact(
         Plane.CONTROL, "kubernetes.version", "control.kubernetes.version", "", "control.kubernetes.version",
         version_prefix, _PROVE,

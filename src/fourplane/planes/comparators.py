@@ -13,8 +13,8 @@ from fourplane.base.units import Quantity, format_bytes
 from fourplane.catalog.facts import Catalog
 
 __all__ = [
-    "MEMORY_TOLERANCE", "NVME_TOLERANCE", "Answer", "Comparator", "at_least", "contains", "exact", "model_alias", "shown",
-    "version_at_least", "version_prefix", "within",
+    "MEMORY_TOLERANCE", "NVME_TOLERANCE", "Answer", "Comparator", "at_least", "contains", "exact", "model_alias",
+    "shown", "version_at_least", "version_prefix", "within",
 ]  # fmt: skip
 
 Answer = tuple[bool | None, str]

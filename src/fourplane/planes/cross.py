@@ -115,11 +115,12 @@ def recovery_out_of_reach(design: Design) -> Iterator[Problem]:
     for view in design.gpu_pools:
         replacement = view.pool.replacement
         needs_all = design.synchronous and design.job_nodes >= view.nodes > 0
-        if replacement and replacement.time and not replacement.spares and needs_all:
-            if replacement.time.base > target.base:
-                message = (
-                    f"pool {view.pool.name}: a replacement takes {replacement.time} and there is no spare; "
-                    f"recovery is due in {target}"
-                )
-                found, expected = str(replacement.time), f"less than {target}, or a spare"
-                yield Problem(f"{view.path}.replacement", message, found, expected)
+        if not needs_all or not replacement or not replacement.time or replacement.spares:
+            continue
+        if replacement.time.base > target.base:
+            message = (
+                f"pool {view.pool.name}: a replacement takes {replacement.time} and there is no spare; "
+                f"recovery is due in {target}"
+            )
+            found, expected = str(replacement.time), f"less than {target}, or a spare"
+            yield Problem(f"{view.path}.replacement", message, found, expected)

@@ -9,7 +9,10 @@ from fourplane.planes.model import Case
 from fourplane.planes.shapes import PoolView, Shape, view_pool
 from fourplane.records.observation import Observation, State
 
-__all__ = ["GPU_TRANSPORTS", "Found", "NodePool", "name_list"]
+__all__ = ["GPU_TRANSPORTS", "NAMED", "Found", "NodePool", "name_list"]
+
+NAMED = "named by the pool"
+"""How a node that the declaration names came to its pool."""
 
 GPU_TRANSPORTS = frozenset({"nvlink", "nvls", "xgmi", "ib", "roce", "efa", "tcpxo"})
 """Transports that carry traffic of GPUs; shm and socket may be CPU ranks."""
@@ -37,7 +40,7 @@ class NodePool:
         self.view = view
         self.names = names
         self.nodes: list[str] = []
-        self.how = "named by the pool"
+        self.how = NAMED
         self.declared_nodes = view.nodes
         self._default = view.shapes[0]
 
@@ -89,8 +92,7 @@ class Found:
         shapes = {shape.own_path: shape for shape in view.shapes}
         default = view.shapes[0]
         names: dict[str, Shape] = {}
-        for text in (pool.hosts or "",):
-            names.update(dict.fromkeys(_expand(text), default))
+        names.update(dict.fromkeys(_expand(pool.hosts or ""), default))
         for number, entry in enumerate(pool.nodes):
             shape = shapes.get(f"{view.path}.nodes[{number}].shape", default)
             names.update(dict.fromkeys(_expand(entry.name), shape))

@@ -44,7 +44,7 @@ def promises(case: Case, pool: str, path: str, state: Callable[[Any], Any] | Non
 
 
 def root_promises(case: Case, path: str) -> list[Promise]:
-    """Return the word of each quote on a fact outside pools, such as ``fabric.kind``; a hole where it has the section."""
+    """Return the word of each quote on a fact outside pools, such as ``fabric.kind``; a hole if it has the section."""
     section = path.split(".", 1)[0]
     return [
         Promise(d.quote.provider, walk(d.quote, path), d.cite(path), walk(d.quote, section) is not None)

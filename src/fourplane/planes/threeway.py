@@ -3,135 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from fourplane.base.text import plural, printable
 from fourplane.base.verdicts import Verdict
-from fourplane.planes.comparators import (
-    MEMORY_TOLERANCE,
-    NVME_TOLERANCE,
-    Comparator,
-    at_least,
-    contains,
-    exact,
-    model_alias,
-    shown,
-    version_at_least,
-    version_prefix,
-    within,
-)
-from fourplane.planes.found import Found, NodePool, name_list
+from fourplane.planes.cluster_facts import cluster_rows
+from fourplane.planes.comparators import shown
+from fourplane.planes.found import NAMED, Found, NodePool, name_list
 from fourplane.planes.model import Case, FactRow, Plane
-from fourplane.planes.nic_speeds import answers_speeds, found_speeds, stated_speeds
+from fourplane.planes.pool_facts import ON_TARGET, POOL_FACTS, PoolFact, read_fact
 from fourplane.planes.promises import Promise, promises
 from fourplane.planes.reading import walk
-from fourplane.records.observation import Observation, State
+from fourplane.records.observation import Observation
 
 __all__ = ["compare"]
 
 
-@dataclass(frozen=True)
-class PoolFact:
-    """A fact of the nodes of a pool.
-
-    Attributes:
-        plane: plane of the fact.
-        name: dotted name in the specification's words.
-        path: where it stands below the pool, and below the quoted pool.
-        metric: what was measured.
-        compare: how two statements are held against each other.
-        about_gpu: nothing about it passes on a stand-in.
-        read: what one node has, where it isn't simply the metric of the node.
-        state: how a statement is read, where it isn't simply the value at ``path``.
-        prove: what would prove it.
-        scale: factor from the metric's unit to the base unit of the statement.
-    """
-
-    plane: Plane
-    name: str
-    path: str
-    metric: str
-    compare: Comparator
-    about_gpu: bool = False
-    read: Callable[[Found, str], tuple[Any, Observation | None]] | None = None
-    state: Callable[[Any], Any] | None = None
-    prove: str = "run 'fourplane prove' on the nodes of the pool"
-    scale: float = 1
-
-
-def _devices(metric: str) -> Callable[[Found, str], tuple[Any, Observation | None]]:
-    """Return a reader of one value for all devices of a node; differing devices give a text that names them."""
-
-    def read(found: Found, node: str) -> tuple[Any, Observation | None]:
-        devices = found.devices(metric, node)
-        on_node = found.of_node(metric, node)
-        values: list[Any] = [one.value for one in devices]
-        if not values and on_node is not None and on_node.state is State.MEASURED:
-            values = on_node.value if isinstance(on_node.value, list) else [on_node.value]
-        first = devices[0] if devices else on_node
-        if not values:
-            return None, first
-        if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
-            return min(values), first
-        kinds = Counter(str(value) for value in values)
-        only = next(iter(kinds))
-        return only if len(kinds) == 1 else ", ".join(f"{n} × {kind}" for kind, n in kinds.items()), first
-
-    return read
-
-
-def _form_factor(found: Found, node: str) -> tuple[Any, Observation | None]:
-    model, observation = _devices("compute.gpu.model")(found, node)
-    board = found.case.catalog.gpu(str(model)) if model else None
-    return (board.form_factor if board else None), observation
-
-
-_TARGET = "run 'fourplane prove' on a node of the target shape"
-_C, _N = Plane.COMPUTE, Plane.NETWORK
-
-POOL_FACTS = (
-    PoolFact(_C, "gpu.model", "shape.gpu.model", "compute.gpu.model", model_alias, True, _devices("compute.gpu.model")),
-    PoolFact(_C, "gpu.form_factor", "shape.gpu.form_factor", "compute.gpu.model", exact, True, _form_factor),
-    PoolFact(_C, "gpu.count", "shape.gpu.count", "compute.gpu.count", exact, True),
-    PoolFact(
-        _C, "gpu.memory", "shape.gpu.memory", "compute.gpu.memory", within(MEMORY_TOLERANCE), True,
-        _devices("compute.gpu.memory"),
-    ),
-    PoolFact(_C, "cpu.model", "shape.cpu.model", "compute.cpu.model", contains),
-    PoolFact(_C, "cpu.sockets", "shape.cpu.sockets", "compute.cpu.sockets", exact),
-    PoolFact(_C, "cpu.cores", "shape.cpu.cores", "compute.cpu.cores", at_least),
-    PoolFact(_C, "cpu.numa_nodes", "shape.cpu.numa_nodes", "compute.numa.nodes", exact),
-    PoolFact(_C, "memory", "shape.memory", "compute.memory.total", within(MEMORY_TOLERANCE)),
-    PoolFact(_C, "nvme.total", "shape.nvme.total", "storage.local.nvme_total", within(NVME_TOLERANCE)),
-    PoolFact(_N, "nics.count", "shape.nics", "network.nic.count", at_least, state=lambda nics: _nic_count(nics)),
-    PoolFact(_N, "nics.speed", "shape.nics", "network.nic.speed", answers_speeds, read=found_speeds, state=stated_speeds),
-    PoolFact(_C, "lifecycle.driver", "lifecycle.driver.version", "compute.gpu.driver", version_prefix, True),
-    PoolFact(_C, "lifecycle.cuda", "lifecycle.cuda.version", "compute.cuda.version", version_at_least, True),
-    PoolFact(_C, "lifecycle.nccl", "lifecycle.nccl.version", "compute.nccl.version", version_prefix, True),
-    PoolFact(
-        _C, "lifecycle.container_toolkit", "lifecycle.container_toolkit.version", "compute.container.toolkit",
-        version_prefix, True,
-    ),
-    PoolFact(
-        _C, "lifecycle.container_runtime", "lifecycle.container_runtime.version", "compute.container.runtime",
-        version_prefix,
-    ),
-    PoolFact(_C, "lifecycle.os_image", "lifecycle.os_image.version", "compute.os.image", contains),
-)  # fmt: skip
-"""Facts of nodes, in the order of the table."""
-
-
-def _nic_count(nics: Any) -> int | None:
-    counts = [nic.count for nic in nics or () if nic.count is not None]
-    return sum(counts) if counts else None
-
-
 def compare(case: Case) -> list[FactRow]:
     """Return every fact that somebody declared, promised, or that matters and was found, with its verdict."""
-    from fourplane.planes.cluster_facts import cluster_rows
-
     found = Found(case)
     rows = [row for pool in found.pools for fact in POOL_FACTS for row in _pool_rows(found, pool, fact)]
     rows += [row for pool in found.pools for row in _count_rows(found, pool)]
@@ -173,36 +64,50 @@ def _declared(pool: NodePool, fact: PoolFact, node: str | None) -> Any:
     return fact.state(value) if fact.state and value is not None else value
 
 
+@dataclass(frozen=True)
+class _Question:
+    """One fact of some nodes: who stated what, and what the nodes have."""
+
+    found: Found
+    pool: NodePool
+    fact: PoolFact
+    nodes: list[str]
+    whole: bool
+    declared: Any
+    quoted: list[Promise]
+    values: dict[str, Any]
+    seen: list[Observation]
+
+    @property
+    def unit(self) -> str:
+        return next((one.unit for one in self.seen if one.unit), "")
+
+    @property
+    def wanted(self) -> list[tuple[str, Any]]:
+        given = [(f"promised by {p.provider}", p.value) for p in self.quoted if p.value is not None]
+        return [("declared", self.declared), *given] if self.declared is not None else given
+
+
 def _row(
     found: Found, pool: NodePool, fact: PoolFact, subject: str, nodes: list[str], declared: Any,
     quoted: list[Promise], whole: bool,
 ) -> FactRow | None:  # fmt: skip
-    case = found.case
-    stand_in = pool.view.is_stand_in
-    target = ""
+    case, target = found.case, ""
     if declared is None and not any(p.value is not None for p in quoted):
         # nobody stated it; on a stand-in the brief's target GPU is what everybody waits for
-        target = " or ".join(case.declaration.brief.target_gpus) if fact.name == "gpu.model" and stand_in else ""
+        if fact.name == "gpu.model" and pool.view.is_stand_in:
+            target = " or ".join(case.declaration.brief.target_gpus)
         if not target:
             return None
-    metric, values, evidence = fact.metric, {}, []
-    for node in nodes:
-        value, observation = fact.read(found, node) if fact.read else _plain(found, fact, node)
-        if value is not None:
-            values[node] = value
-        if observation is not None:
-            evidence.append(observation)
-    wanted = [("declared", declared)] if declared is not None else []
-    wanted += [(f"promised by {printable(p.provider)}", p.value) for p in quoted if p.value is not None]
-    unit = next((one.unit for one in evidence if one.unit), "")
-    verdict, reason = _decide(found, pool, fact, nodes, values, wanted, quoted, declared, unit, whole)
-    if stand_in and fact.about_gpu and verdict is not Verdict.FAILED:
+    readings = {node: read_fact(fact, found, node) for node in nodes}
+    values = {node: value for node, (value, _) in readings.items() if value is not None}
+    seen = [one for _, one in readings.values() if one is not None]
+    question = _Question(found, pool, fact, nodes, whole, declared, quoted, values, seen)
+    verdict, reason = _contradiction(question) or _gap(question) or _answered(question)
+    if pool.view.is_stand_in and fact.about_gpu and verdict is not Verdict.FAILED:
         verdict, reason = Verdict.UNPROVEN, _stand_in_reason(found, nodes)
-    elif not values and verdict is Verdict.UNPROVEN and evidence:
-        reason = f"{metric}: {printable(evidence[0].reason) or evidence[0].state}; {fact.prove}"
-    places = [case.workspace.cite(f"{pool.view.path}.{fact.path}")] if declared is not None else []
-    if target:
-        places = [case.workspace.cite("brief.target_gpus")]
+    place = "brief.target_gpus" if target else f"{pool.view.path}.{fact.path}"
+    places = [case.workspace.cite(place)] if declared is not None or target else []
     places += [p.place for p in quoted if p.value is not None]
     return FactRow(
         plane=fact.plane,
@@ -210,73 +115,73 @@ def _row(
         fact=fact.name,
         declared=printable(shown(declared) or target),
         promised=_promised(quoted),
-        found=printable(_found_text(values, unit)),
+        found=printable(_found_text(values, question.unit)),
         verdict=verdict,
-        reason=reason,
-        evidence=(*places, *(one.reference for one in evidence[:20])),
+        reason=printable(reason),
+        evidence=(*places, *(one.reference for one in seen[:20])),
     )
 
 
-def _plain(found: Found, fact: PoolFact, node: str) -> tuple[Any, Observation | None]:
-    observation = found.of_node(fact.metric, node)
-    if observation is None or observation.state is not State.MEASURED:
-        return None, observation
-    return observation.value, observation
-
-
-def _decide(
-    found: Found, pool: NodePool, fact: PoolFact, nodes: list[str], values: dict[str, Any],
-    wanted: list[tuple[str, Any]], quoted: list[Promise], declared: Any, unit: str, whole: bool,
-) -> tuple[Verdict, str]:  # fmt: skip
-    catalog = found.case.catalog
-    remarks: list[str] = []
-    if declared is not None:
-        for promise in quoted:
-            if promise.value is not None and fact.compare(declared, promise.value, catalog)[0] is False:
-                said = f"{printable(promise.provider)} promises {shown(promise.value)}, {shown(declared)} is declared"
-                return Verdict.FAILED, f"quote contradicts the declaration: {said}"
-    undecided = ""
-    for who, want in wanted:
+def _contradiction(question: _Question) -> tuple[Verdict, str] | None:
+    """Return a failure where the quote falls short of the declaration, or a node of either."""
+    compare, catalog = question.fact.compare, question.found.case.catalog
+    for promise in question.quoted if question.declared is not None else ():
+        if promise.value is not None and compare(question.declared, promise.value, catalog)[0] is False:
+            said = f"{promise.provider} promises {shown(promise.value)}, {shown(question.declared)} is declared"
+            return Verdict.FAILED, f"quote contradicts the declaration: {said}"
+    for who, want in question.wanted:
         odd: dict[str, list[str]] = defaultdict(list)
-        for node, have in values.items():
-            answer, remark = fact.compare(want, have, catalog)
-            if answer is False:
-                odd[shown(have, unit)].append(node)
-            elif answer is None:
-                undecided = remark
-            elif remark and remark not in remarks:
-                remarks.append(remark)
+        for node, have in question.values.items():
+            if compare(want, have, catalog)[0] is False:
+                odd[shown(have, question.unit)].append(node)
         if odd:
             told = "; ".join(f"{name_list(sorted(members))} has {have}" for have, members in sorted(odd.items()))
-            return Verdict.FAILED, printable(f"{told}; {shown(want)} is {who}")
-    if not values:
+            return Verdict.FAILED, f"{told}; {shown(want)} is {who}"
+    return None
+
+
+def _gap(question: _Question) -> tuple[Verdict, str] | None:
+    """Return what is missing for a verdict: a measurement, a node, a line of the quote."""
+    fact, pool, nodes = question.fact, question.pool, question.nodes
+    prove = ON_TARGET if fact.about_gpu else fact.prove
+    if not question.values:
         what = f"nobody looked at {fact.metric}" if nodes else "no node of the pool was looked at"
-        return Verdict.UNPROVEN, f"{what}; {_TARGET if fact.about_gpu else fact.prove}"
-    if undecided:
-        return Verdict.UNPROVEN, printable(undecided)
-    silent = [node for node in nodes if node not in values]
+        if question.seen:
+            what = f"{fact.metric}: {question.seen[0].reason or question.seen[0].state}"
+        return Verdict.UNPROVEN, f"{what}; {prove}"
+    for _, want in question.wanted:
+        for have in question.values.values():
+            answer, remark = fact.compare(want, have, question.found.case.catalog)
+            if answer is None:
+                return Verdict.UNPROVEN, remark
+    silent = [node for node in nodes if node not in question.values]
     if silent:
-        return Verdict.UNPROVEN, f"{name_list(silent)} did not say; {fact.prove}"
-    if whole and pool.unseen:
+        return Verdict.UNPROVEN, f"{name_list(silent)} did not say; {prove}"
+    if question.whole and pool.unseen:
         seen = (
-            f"right on {plural(len(nodes), 'node')} that was looked at"
-            if len(nodes) == 1
-            else f"right on {len(nodes)} nodes"
+            f"right on {plural(len(nodes), 'node')}, and {pool.unseen:,} of {pool.declared_nodes:,} were not looked at"
         )
-        return Verdict.UNPROVEN, f"{seen}; {pool.unseen:,} of {pool.declared_nodes:,} were not; {fact.prove}"
-    open_lines = [printable(p.provider) for p in quoted if p.value is None and p.expected]
-    if open_lines and declared is not None:
+        return Verdict.UNPROVEN, f"{seen}; {prove}"
+    open_lines = [p.provider for p in question.quoted if p.value is None and p.expected]
+    if open_lines and question.declared is not None:
         return Verdict.UNPROVEN, f"found as declared; the quote of {', '.join(open_lines)} leaves the line unanswered"
-    by = " and ".join(who for who, _ in wanted)
-    where = "" if pool.how == "named by the pool" else f" on {name_list(nodes)}, counted to {pool.how}"
-    remark = f"; {'; '.join(remarks)}" if remarks else ""
-    return Verdict.PASSED, printable(f"found as {by}{where}{remark}")
+    return None
+
+
+def _answered(question: _Question) -> tuple[Verdict, str]:
+    catalog, fact = question.found.case.catalog, question.fact
+    pairs = [(want, have) for _, want in question.wanted for have in question.values.values()]
+    remarks = list(dict.fromkeys(r for r in (fact.compare(want, have, catalog)[1] for want, have in pairs) if r))
+    by = " and ".join(who for who, _ in question.wanted) or "nobody stated it"
+    named = question.pool.how == NAMED
+    where = "" if named else f" on {name_list(question.nodes)}, counted to {question.pool.how}"
+    return Verdict.PASSED, "; ".join([f"found as {by}{where}", *remarks[:2]])
 
 
 def _stand_in_reason(found: Found, nodes: list[str]) -> str:
     bare = [node for node in nodes if not found.has_gpu(node)]
     where = f"no GPU on {name_list(bare)}" if bare else "a stand-in is not the target hardware"
-    return f"{where if nodes else 'no node was looked at'}; {_TARGET}"
+    return f"{where if nodes else 'no node was looked at'}; {ON_TARGET}"
 
 
 def _found_text(values: dict[str, Any], unit: str) -> str:
@@ -314,9 +219,11 @@ def _count_rows(found: Found, pool: NodePool) -> Iterator[FactRow]:
     evidence = (found.case.workspace.cite(path), *(p.place for p in quoted if p.value is not None))
     told = "" if declared is None else f"{declared:,}"
     subject = f"pool:{pool.view.pool.name}"
-    yield FactRow(_C, subject, "count", told, _promised(quoted), f"{seen:,}" if seen else "", verdict, reason, evidence)
+    yield FactRow(
+        Plane.COMPUTE, subject, "count", told, _promised(quoted), f"{seen:,}" if seen else "", verdict, reason, evidence
+    )
 
 
 def _stray(node: str) -> FactRow:
     reason = "no pool names this node; add it to pools[].hosts, or leave it out of the run"
-    return FactRow(_C, f"node:{printable(node)}", "pool", "", "", "found", Verdict.UNPROVEN, reason)
+    return FactRow(Plane.COMPUTE, f"node:{printable(node)}", "pool", "", "", "found", Verdict.UNPROVEN, reason)

@@ -54,7 +54,6 @@ SCHEDULERS = {
     "volcano": ("vcctl",), "pbs": ("qsub", "pbsnodes"), "lsf": ("bsub",), "flux": ("flux",),
 }  # fmt: skip
 GPUDIRECT_MODULES = ("nvidia_peermem", "nv_peer_mem", "gdrdrv", "nvidia_fs", "efa_nv_peermem")
-VERSION_NUMBER = r"(\d{1,6}(?:\.\d{1,6}){1,4}(?:[-+~.][0-9A-Za-z.+~-]{1,40})?)"
 ARM_PARTS = {
     ("0x41", "0xd0c"): "Neoverse-N1", ("0x41", "0xd40"): "Neoverse-V1", ("0x41", "0xd49"): "Neoverse-N2",
     ("0x41", "0xd4f"): "Neoverse-V2", ("0x41", "0xd84"): "Neoverse-V3",
@@ -83,7 +82,7 @@ _children: Set[int] = set()
 
 
 class Outcome(NamedTuple):
-    """How a tool ended: ok, absent or failed; its output, the reason when it isn't ok, its exit status if it had one."""
+    """How a tool ended: ok, absent or failed; its output, the reason when not ok, its exit status if it had one."""
 
     state: str
     text: str = ""
@@ -117,6 +116,12 @@ def number_list(text: str) -> List[int]:
         if low.isdigit() and (high.isdigit() or not high):
             out += range(int(low), min(int(high or low), int(low) + 65535) + 1)
     return out
+
+
+def version_in(text: str) -> Optional[str]:
+    """Return the first version number in a text."""
+    match = re.search(r"\d{1,6}(?:\.\d{1,6}){1,4}(?:[-+~.][0-9A-Za-z.+~-]{1,40})?", text[:4000])
+    return match.group(0).rstrip(".,-") if match else None
 
 
 def terminate(process: "subprocess.Popen[bytes]") -> None:
@@ -153,7 +158,7 @@ class Probe:
     def say(
         self, metric: str, value: Any, method: str, subject: str = "", state: str = "measured", **more: Any
     ) -> None:
-        """Write one observation (``more``: reason, conditions, raw); a second one of its subject and metric is dropped."""
+        """Write one observation (more: reason, conditions, raw), the first of its subject and metric only."""
         if (subject, metric) not in self.said:
             self.said.add((subject, metric))
             line = {"t": "observation", "subject": subject, "metric": metric, "value": value}
@@ -163,6 +168,13 @@ class Probe:
     def miss(self, metric: str, method: str, reason: str, state: str = "absent", **more: Any) -> None:
         """Write that there is no value, and why."""
         self.say(metric, None, method, state=state, reason=reason, **more)
+
+    def tell(self, metric: str, value: Any, method: str, otherwise: str, **more: Any) -> None:
+        """Write the value where there is one, else that it is absent and why."""
+        if value:
+            self.say(metric, value, method, **more)
+        else:
+            self.miss(metric, method, otherwise, **{k: v for k, v in more.items() if k != "reason"})
 
     def send_raw(self, name: str, text: str) -> None:
         """Write a raw text; the first one of a name stays."""
@@ -231,7 +243,7 @@ class Probe:
         environment = dict(os.environ, LC_ALL="C", LANG="C")
         try:
             process = subprocess.Popen(
-                [found] + argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                [found, *argv[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 env=environment, start_new_session=True,
             )  # fmt: skip
         except OSError as error:
@@ -254,7 +266,7 @@ class Probe:
         end = time.monotonic() + limit
         late = "%s did not end within %.3g s" % (tool, limit)
         pipes = [pipe.fileno() for pipe in (process.stdout, process.stderr) if pipe]
-        output = {pipe: b"" for pipe in pipes}
+        output = dict.fromkeys(pipes, b"")
         with selectors.DefaultSelector() as selector:
             for pipe in pipes:
                 selector.register(pipe, selectors.EVENT_READ)
@@ -284,18 +296,18 @@ class Probe:
         how = "was killed by signal %d" % -code if code < 0 else "ended with status %d" % code
         return Outcome("failed", text, "%s %s%s" % (tool, how, ": " + said if said else ""), code)
 
-    def version(self, metric: str, tools: List[List[str]], pattern: str = VERSION_NUMBER) -> None:
-        """Write the version that the first of these tools tells, or why none does."""
+    def ask(self, metric: str, tools: List[List[str]], find: Callable[[str], Any]) -> None:
+        """Write what ``find`` sees in the output of the first tool that is there and works, or why there is nothing."""
         reasons, state = [], "absent"
         for argv in tools:
-            raw = "version-" + argv[0]
+            raw = "version-" + argv[0] if "ersion" in argv[1] or argv[1] == "-V" else argv[0]
             outcome = self.run(argv, raw=raw)
-            match = re.search(pattern, outcome.text[:4000])
-            if outcome.ok and match:
-                self.say(metric, match.group(1).rstrip(".,-"), " ".join(argv), raw=raw)
+            found = find(outcome.text) if outcome.ok else None
+            if found is not None:
+                self.say(metric, found, " ".join(argv), raw=raw)
                 return
             state = "failed" if outcome.state != "absent" else state
-            reasons.append(outcome.reason or "%s names no version" % argv[0])
+            reasons.append(outcome.reason or "%s does not say" % argv[0])
         self.miss(metric, tools[0][0], "; ".join(reasons), state=state)
 
 
@@ -315,7 +327,7 @@ def cgroup_limits(p: Probe) -> Dict[str, Any]:
             parts = [part for part in group.split("/") if part and part != ".."]
             # the limits of every level hold; inside a namespace the own group is the root of the mount
             for depth in range(min(len(parts), 32), -1, -1):
-                folder = "/".join([base] + parts[:depth])
+                folder = "/".join([base, *parts[:depth]])
                 quota, _, period = p.value(folder + "/cpu.max").partition(" ")
                 if not quota:
                     quota, period = p.value(folder + "/cpu.cfs_quota_us"), p.value(folder + "/cpu.cfs_period_us")
@@ -346,10 +358,7 @@ def cpu(p: Probe) -> None:
     if not models and fields.get("CPU implementer"):
         maker, parts = sorted(fields["CPU implementer"])[0], sorted(fields.get("CPU part", {""}))
         models = [ARM_PARTS.get((maker, part), "ARM implementer %s part %s" % (maker, part)) for part in parts]
-    if models:
-        p.say("compute.cpu.model", " + ".join(models), "/proc/cpuinfo", conditions=virtual)
-    else:
-        p.miss("compute.cpu.model", "/proc/cpuinfo", "/proc/cpuinfo names no model")
+    p.tell("compute.cpu.model", " + ".join(models), "/proc/cpuinfo", "/proc/cpuinfo names no model", conditions=virtual)
     p.say("compute.cpu.architecture", platform.machine() or "unknown", "uname")
     base = "/sys/devices/system/cpu"
     online = number_list(p.value(base + "/online"))
@@ -370,10 +379,7 @@ def cpu(p: Probe) -> None:
         limits = dict(limits, offline=len(offline))
     threads = len(online) or len(fields.get("processor", ()))
     for metric, count in (("sockets", len(packages)), ("cores", len(cores)), ("threads", threads)):
-        if count:
-            p.say("compute.cpu." + metric, count, "sysfs topology", conditions=limits)
-        else:
-            p.miss("compute.cpu." + metric, "sysfs topology", "the kernel shows no CPU topology")
+        p.tell("compute.cpu." + metric, count, "sysfs topology", "the kernel shows no CPU topology", conditions=limits)
 
 
 def memory(p: Probe) -> None:
@@ -394,10 +400,7 @@ def memory(p: Probe) -> None:
         nodes.append({"id": number, "cpus": p.value(folder + "/cpulist"), "memory_bytes": size})
     # superchips show each GPU's memory as nodes without CPUs; they are listed, not counted
     count = sum(1 for node in nodes if node["cpus"]) or len(nodes)
-    if nodes:
-        p.say("compute.numa.nodes", count, "sysfs", conditions={"nodes": nodes})
-    else:
-        p.miss("compute.numa.nodes", "sysfs", "/sys/devices/system/node is not there: a kernel without NUMA")
+    p.tell("compute.numa.nodes", count, "sysfs", "no /sys/devices/system/node: no NUMA", conditions={"nodes": nodes})
 
 
 def system(p: Probe) -> None:
@@ -414,10 +417,7 @@ def system(p: Probe) -> None:
     if any(machine):
         where["machine"] = " ".join(machine).strip()[:120]
     name = release.get("PRETTY_NAME") or "%s %s" % (release.get("NAME", ""), release.get("VERSION_ID", ""))
-    if name.strip():
-        p.say("compute.os.image", name.strip(), "/etc/os-release", conditions=where)
-    else:
-        p.miss("compute.os.image", "/etc/os-release", "/etc/os-release is not there", conditions=where)
+    p.tell("compute.os.image", name.strip(), "/etc/os-release", "/etc/os-release is not there", conditions=where)
     p.say("compute.kernel.version", p.value("/proc/sys/kernel/osrelease") or platform.release(), "uname")
 
 
@@ -450,105 +450,85 @@ def gpus(p: Probe) -> None:
         p.miss("compute.gpu.pci", "pci scan", "no PCI bus is visible in /sys")
     else:
         p.say("compute.gpu.pci", devices, "pci scan")
-    ours = [one for one in devices or [] if one["vendor"] in ("nvidia", "amd")]
-    p.pci_gpus = len(ours)
-    reasons, state = [], "absent"
+    p.pci_gpus = sum(1 for one in devices or [] if one["vendor"] in ("nvidia", "amd"))
+    answers = []
     for tool in (nvidia, amd):
-        reason, tool_state = tool(p)
-        if not reason:
+        answers.append(tool(p))
+        if answers[-1][1] == "ok":
+            p.deferred.update(GPU_METRICS)
             return
-        reasons.append(reason)
-        state = "failed" if tool_state == "failed" else state
-    reason = "; ".join(reasons)
-    if ours:
-        # never to be read as "no GPU": the hardware is there, only nobody can ask it
-        count = "%d GPU%s on the PCI bus, but no driver tool answers: %s" % (len(ours), "s" * (len(ours) > 1), reason)
-        for metric in GPU_METRICS:
-            p.miss(metric, "pci scan", count, state="failed", conditions={"pci": len(ours)})
+    said = "; ".join(reason for reason, _ in answers)
+    state, why = "failed" if "failed" in [state for _, state in answers] else "absent", said
+    if p.pci_gpus:  # never to be read as "no GPU": the hardware is there, only nobody can ask it
+        state, why = "failed", "%d on the PCI bus, but no driver tool answers: %s" % (p.pci_gpus, said)
     elif devices is not None:
-        p.say("compute.gpu.count", 0, "pci scan", reason=reason, conditions={"pci": 0})
-        for metric in GPU_METRICS:
-            p.miss(metric, "pci scan", "no NVIDIA or AMD GPU on the PCI bus")
-    else:
-        for metric in GPU_METRICS:
-            p.miss(metric, "pci scan", "no PCI bus is visible in /sys; " + reason, state=state)
+        p.say("compute.gpu.count", 0, "pci scan", reason=said, conditions={"pci": 0})
+        state, why = "absent", "no NVIDIA or AMD GPU on the PCI bus"
+    for metric in GPU_METRICS:
+        p.miss(metric, "pci scan", why, state=state, conditions={"pci": None if devices is None else p.pci_gpus})
 
 
 def nvidia(p: Probe) -> Tuple[str, str]:
-    """Ask nvidia-smi; return why it gave nothing and the state, or "" when its output was sent."""
+    """Ask nvidia-smi; return state ok when its output was sent, else why there is none and the state."""
     outcome = p.run(["nvidia-smi", "--query-gpu=" + GPU_FIELDS + NEWER_FIELDS, "--format=csv"])
     if "not a valid field" in outcome.text + outcome.reason:
         outcome = p.run(["nvidia-smi", "--query-gpu=" + GPU_FIELDS, "--format=csv"])
-    rows = [line for line in outcome.text.splitlines() if line.strip()]
-    header = next((i for i, line in enumerate(rows) if line.startswith("index, name")), None)
     # what a tool wrote before it was stopped is no list of GPUs; an error of one GPU leaves the others' rows
-    if header is None or len(rows) < header + 2 or outcome.code is None:
+    if outcome.code is None or not re.search(r"^index, name.*\n+\d", outcome.text, re.M):
         p.send_raw("nvidia-smi-error", outcome.text[:65536])
-        if outcome.ok:
-            said = one_line(outcome.text)
-            return "nvidia-smi listed no GPU" + (": " + said if said else ""), "failed"
-        return outcome.reason, outcome.state
+        listed_none = "nvidia-smi listed no GPU: " + one_line(outcome.text)
+        return (listed_none, "failed") if outcome.ok else (outcome.reason, outcome.state)
     p.send_raw("nvidia-smi-query", outcome.text)
-    p.deferred.update(GPU_METRICS)
-    for name, argv, metric in (
+    for raw, argv, metric in (
         ("nvidia-smi-topo", ["nvidia-smi", "topo", "-m"], "compute.gpu.topology"),
         ("nvidia-smi-q", ["nvidia-smi", "-q"], "compute.cuda.version"),
     ):
-        extra = p.run(argv, raw=name)
+        extra = p.run(argv, raw=raw)
         if not extra.ok:
             p.miss(metric, " ".join(argv), extra.reason, state=extra.state)
     if ", Enabled" in outcome.text:
         p.run(["nvidia-smi", "-L"], raw="nvidia-smi-list")
-    return "", ""
+    return "", "ok"
 
 
 def amd(p: Probe) -> Tuple[str, str]:
-    """Ask amd-smi, then rocm-smi; return why they gave nothing and the state, or "" when output was sent."""
+    """Ask amd-smi, then rocm-smi; return state ok when output was sent, else why there is none and the state."""
     reasons, state = [], "absent"
-    for name, argv in (
-        ("amd-smi", ["amd-smi", "static", "--json"]),
-        ("rocm-smi", "rocm-smi --showproductname --showmeminfo vram --showdriverversion --showbus --json".split()),
-    ):
-        outcome = p.run(argv, raw=name)
+    rocm = ["rocm-smi", "--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--showbus", "--json"]
+    for argv in (["amd-smi", "static", "--json"], rocm):
+        outcome = p.run(argv, raw=argv[0])
         if outcome.ok and re.search(r"market_name|\"card\d", outcome.text):
-            p.deferred.update(GPU_METRICS)
             topology = p.run(["rocm-smi", "--showtopotype", "--json"], raw="rocm-smi-topo")
             if not topology.ok:
                 p.miss("compute.gpu.topology", "rocm-smi --showtopotype", topology.reason, state=topology.state)
-            p.miss("compute.cuda.version", name, "CUDA belongs to NVIDIA GPUs")
-            return "", ""
-        failed = outcome.ok or outcome.state == "failed"
-        reasons.append("%s listed no GPU" % name if outcome.ok else outcome.reason)
-        state = "failed" if failed else state
+            p.miss("compute.cuda.version", argv[0], "CUDA belongs to NVIDIA GPUs")
+            return "", "ok"
+        state = "failed" if outcome.state != "absent" else state
+        reasons.append(outcome.reason or "%s listed no GPU" % argv[0])
     return "; ".join(reasons), state
 
 
 def nccl(p: Probe) -> None:
     """NCCL or RCCL: what the loader finds, what Python brings along, what the header says."""
     found: List[Dict[str, str]] = []
-    reasons = []
-    cache = p.run(["ldconfig", "-p"] if shutil.which("ldconfig") else ["/sbin/ldconfig", "-p"])
+    cache = p.run(["ldconfig" if shutil.which("ldconfig") else "/sbin/ldconfig", "-p"])
     for path in re.findall(r"lib[nr]ccl\.so\S* .*=> (\S+)", cache.text):
         version = os.path.basename(os.path.realpath(p.path(path))).partition(".so.")[2]
         if version.count(".") == 2:  # the file itself is named libnccl.so.MAJOR.MINOR.PATCH
             found.append({"where": path, "version": version})
     asked = p.run(["python3", "-c", PYTHON_NCCL, "1" if p.pci_gpus else "0"])
-    try:
-        found += [{"where": str(where), "version": str(v)} for where, v in (json.loads(asked.text) if asked.ok else [])]
-    except (ValueError, TypeError):
-        reasons.append("python3 printed something else")
+    for where, version in json.loads(asked.text) if asked.ok else []:
+        found.append({"where": str(where), "version": str(version)})
     for path in ("/usr/include/nccl.h", "/usr/local/cuda/include/nccl.h", "/opt/rocm/include/rccl/rccl.h"):
         numbers = re.findall(r"#define NCCL_(?:MAJOR|MINOR|PATCH)\s+(\d+)", p.read(path, 65536) or "")
         if len(numbers) == 3:
             found.append({"where": path, "version": ".".join(numbers)})
-    reasons += [o.reason for o in (cache, asked) if o.state == "failed"]
+    broken = "; ".join(one.reason for one in (cache, asked) if one.state == "failed")
     if found:
         p.say("compute.nccl.version", found[0]["version"], found[0]["where"], conditions={"found": found})
-    elif reasons:
-        p.miss("compute.nccl.version", "ldconfig, python3, headers", "; ".join(reasons), state="failed")
     else:
-        looked = "no libnccl or librccl in the loader's cache, no Python package, no header"
-        p.miss("compute.nccl.version", "ldconfig, python3, headers", looked)
+        why = broken or "no libnccl or librccl in the loader's cache, no Python package, no header"
+        p.miss("compute.nccl.version", "ldconfig, python3, headers", why, state="failed" if broken else "absent")
 
 
 def cuda_toolkit(p: Probe) -> None:
@@ -557,7 +537,7 @@ def cuda_toolkit(p: Probe) -> None:
     if match:
         p.say("compute.cuda.toolkit", match.group(1), "/usr/local/cuda/version.json")
     else:
-        p.version("compute.cuda.toolkit", [["nvcc", "--version"]], r"release (\d[\d.]+)")
+        p.ask("compute.cuda.toolkit", [["nvcc", "--version"]], lambda text: version_in(text.partition(" release ")[2]))
 
 
 # ── network ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -569,15 +549,14 @@ def rdma_ports(p: Probe) -> List[Dict[str, Any]]:
     for name in p.names("/sys/class/infiniband") or []:
         folder = "/sys/class/infiniband/" + name
         driver, device = p.target(folder + "/device/driver"), folder + "/device"
-        for port in p.names(folder + "/ports") or []:
+        for port in filter(str.isdigit, p.names(folder + "/ports") or []):
             base = "%s/ports/%s" % (folder, port)
             layer, rate = p.value(base + "/link_layer"), re.match(r"[\d.]+ Gb/sec", p.value(base + "/rate"))
             kind = {"InfiniBand": "infiniband", "Ethernet": "roce"}.get(layer, "unknown")
-            one = {"device": name, "port": int(port) if port.isdigit() else 0, "driver": driver, "link_layer": layer}
+            one: Dict[str, Any] = {"device": name, "port": int(port), "driver": driver, "link_layer": layer}
             one.update(kind="efa" if driver == "efa" else kind, state=p.value(base + "/state").partition(": ")[2])
-            one.update(
-                rate=p.value(base + "/rate"), rate_bps=int(float(rate.group(0).split()[0]) * 1e9) if rate else None
-            )
+            bps = int(float(rate.group(0).split()[0]) * 1e9) if rate else None
+            one.update(rate=p.value(base + "/rate"), rate_bps=bps)
             one.update(pci=p.pci_address(device), numa_node=p.numa(device), firmware=p.value(folder + "/fw_ver"))
             one.update(virtual_function=p.has(device + "/physfn"), software=not p.has(device))
             ports.append(one)
@@ -602,7 +581,13 @@ def interfaces(p: Probe) -> Tuple[List[Dict[str, Any]], List[str]]:
             continue
         taken.add(key)
         port, speed = rdma.get(key), p.value(folder + "/speed")
-        nic = {"name": name, "kind": "ethernet", "driver": p.target(device + "/driver"), "pci": key[0], "rdma": None}
+        nic: Dict[str, Any] = {
+            "name": name,
+            "kind": "ethernet",
+            "driver": p.target(device + "/driver"),
+            "pci": key[0],
+            "rdma": None,
+        }
         bps = int(speed) * 1000000 if speed.isdigit() and 0 < int(speed) < 10**8 else None
         nic.update(speed_bps=bps, up=p.value(folder + "/carrier") == "1", numa_node=p.numa(device))
         if port:
@@ -623,35 +608,24 @@ def network(p: Probe) -> None:
     nics, left_out = interfaces(p)
     note = {"left_out": left_out[:200]} if left_out else {}
     for metric, value in (("network.nic.count", len(nics)), ("network.nic.devices", nics)):
-        if nics:
-            p.say(metric, value, "sysfs", conditions=note)
-        else:  # a container or namespace hides the node's own
-            only = ", ".join(left_out[:8]) or "lo, if any"
-            p.miss(metric, "sysfs", "only virtual interfaces are visible: " + only, conditions=note)
+        # a container or namespace hides the node's own: none visible is never none there
+        only = "only virtual interfaces are visible: " + (", ".join(left_out[:8]) or "lo, if any")
+        p.tell(metric, value, "sysfs", only, conditions=note)
     for nic in nics:
         subject, about = "nic:" + nic["name"], {field: nic[field] for field in ("driver", "up", "kind")}
-        if nic["speed_bps"]:
-            p.say("network.nic.speed", nic["speed_bps"], "sysfs", subject=subject, conditions=about)
-        else:
-            why = "driver %s reports no speed" % (nic["driver"] or "unknown") if nic["up"] else "the link is down"
-            p.miss("network.nic.speed", "sysfs", why, subject=subject, conditions=about)
+        why = "driver %s reports no speed" % (nic["driver"] or "unknown") if nic["up"] else "the link is down"
+        p.tell("network.nic.speed", nic["speed_bps"], "sysfs", why, subject=subject, conditions=about)
     if not nics:
         p.miss("network.nic.speed", "sysfs", "no physical interface is visible")
     loaded = {line.split(" ", 1)[0] for line in (p.read("/proc/modules") or "").splitlines()}
     modules = [name for name in GPUDIRECT_MODULES if name in loaded]
-    if modules:
-        p.say("network.gpudirect.modules", modules, "/proc/modules")
-    else:
-        p.miss("network.gpudirect.modules", "/proc/modules", "none of %s is loaded" % ", ".join(GPUDIRECT_MODULES))
+    p.tell("network.gpudirect.modules", modules, "/proc/modules", "none of %s loaded" % ", ".join(GPUDIRECT_MODULES))
 
 
 def fabric(p: Probe) -> None:
     """RDMA devices, and the kind that carries most of the bandwidth."""
     ports = rdma_ports(p)
-    if ports:
-        p.say("network.rdma.devices", ports, "sysfs")
-    else:
-        p.miss("network.rdma.devices", "sysfs", "/sys/class/infiniband is empty or not there: no RDMA device or driver")
+    p.tell("network.rdma.devices", ports, "sysfs", "no entry in /sys/class/infiniband: no RDMA device or driver")
     real = [one for one in ports if not one["software"] and one["kind"] != "unknown"]
     active = [one for one in real if one["state"] == "ACTIVE"]
     if real:
@@ -662,10 +636,9 @@ def fabric(p: Probe) -> None:
         best = max(sorted(rates), key=lambda kind: (rates[kind], counts[kind]))
         reason = "" if active else "no port is active; the kind is that of the ports that are down"
         p.say("network.fabric.kind", best, "sysfs", reason=reason, conditions={"ports": counts, "active": len(active)})
-    elif interfaces(p)[0]:
-        p.say("network.fabric.kind", "ethernet", "sysfs", conditions={"ports": {}, "active": 0})
     else:
-        p.miss("network.fabric.kind", "sysfs", "no RDMA device and no physical interface is visible")
+        kind = "ethernet" if interfaces(p)[0] else None
+        p.tell("network.fabric.kind", kind, "sysfs", "no RDMA device and no physical interface is visible")
 
 
 # ── storage ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -686,7 +659,7 @@ def disks(p: Probe) -> None:
             continue
         model = " ".join((p.value(folder + "/device/model") or p.value(folder + "/device/device/model")).split())[:80]
         paths = sorted(n for n in p.names(folder + "/device") or [] if n.startswith("nvme"))
-        transports = [p.value("%s/device/%s/transport" % (folder, path)) for path in ["."] + paths[:8]]
+        transports = [p.value("%s/device/%s/transport" % (folder, path)) for path in [".", *paths[:8]]]
         transport = next(filter(None, transports), "")
         rotational = p.value(folder + "/queue/rotational") == "1"
         if name.startswith("nvme"):
@@ -695,29 +668,30 @@ def disks(p: Probe) -> None:
             kind = "virtual"
         else:
             kind = "hdd" if rotational else "ssd"
-        one = {"name": name, "kind": kind, "bytes": int(sectors) * 512, "model": model, "rotational": rotational}
+        one: Dict[str, Any] = {
+            "name": name,
+            "kind": kind,
+            "bytes": int(sectors) * 512,
+            "model": model,
+            "rotational": rotational,
+        }
         found.append(dict(one, transport=transport, numa_node=p.numa(folder + "/device")))
-    if found:
-        p.say("storage.local.devices", found, "sysfs")
-    else:
-        p.miss("storage.local.devices", "sysfs", "no block device of its own is visible")
-    nvme = [int(one["bytes"]) for one in found if one["kind"] == "nvme"]
+    p.tell("storage.local.devices", found, "sysfs", "no block device of its own is visible")
+    nvme = [one["bytes"] for one in found if one["kind"] == "nvme"]
     p.say("storage.local.nvme_total", sum(nvme), "sysfs", conditions={"devices": len(nvme)})
 
 
 def scratch(p: Probe) -> None:
     """File system and free space under the scratch folder, asked in a child: a dead mount hangs whoever asks."""
-    metrics = ("storage.scratch.filesystem", "storage.scratch.free")
-    if not p.scratch:
-        for metric in metrics:
-            p.miss(metric, "statvfs", "no scratch folder was named (--scratch)", state="skipped")
+    state, why, text = "skipped", "no scratch folder was named (--scratch)", ""
+    if p.scratch:
+        outcome = p.run([sys.executable, "-I", "-S", "-c", FILE_SYSTEM, p.scratch])
+        state, why, text = outcome.state, "the scratch folder gives no answer: " + outcome.reason, outcome.text
+    if state != "ok":
+        for metric in ("storage.scratch.filesystem", "storage.scratch.free"):
+            p.miss(metric, "statvfs", why, state=state)
         return
-    outcome = p.run([sys.executable, "-I", "-S", "-c", FILE_SYSTEM, p.scratch])
-    if not outcome.ok:
-        for metric in metrics:
-            p.miss(metric, "statvfs", "the scratch folder gives no answer: " + outcome.reason, state="failed")
-        return
-    place, free, total, read_only = json.loads(outcome.text)
+    place, free, total, read_only = json.loads(text)
     mount: Tuple[str, str, str] = ("", "", "")
     for line in (p.read("/proc/self/mountinfo") or "").splitlines():
         left, _, right = line.partition(" - ")
@@ -727,10 +701,8 @@ def scratch(p: Probe) -> None:
         if point and len(tail) > 1 and inside and len(point) >= len(mount[0]):  # a later mount hides an earlier one
             mount = (point, tail[0], tail[1])
     about = {"mount": mount[0], "device": mount[2], "total_bytes": total, "read_only": read_only}
-    if mount[1]:
-        p.say("storage.scratch.filesystem", mount[1], "/proc/self/mountinfo", conditions=about)
-    else:
-        p.miss("storage.scratch.filesystem", "/proc/self/mountinfo", "no mount holds %s" % place[:200])
+    why = "no mount holds %s" % place[:200]
+    p.tell("storage.scratch.filesystem", mount[1], "/proc/self/mountinfo", why, conditions=about)
     p.say("storage.scratch.free", free, "statvfs", conditions=about)
 
 
@@ -742,31 +714,30 @@ def containers(p: Probe) -> None:
     found, broken = [], []
     for name in RUNTIMES:
         outcome = p.run([name, "version"] if name == "enroot" else [name, "--version"], raw="version-" + name)
-        match = re.search(VERSION_NUMBER, outcome.text[:4000])
-        if outcome.ok and match:
-            found.append("%s %s" % (name, match.group(1).rstrip(".,-")))
+        version = version_in(outcome.text)
+        if outcome.ok and version:
+            found.append("%s %s" % (name, version))
         elif outcome.state != "absent":
             broken.append(outcome.reason or "%s names no version" % name)
-    if found:
-        p.say("compute.container.runtime", found, "--version", reason="; ".join(broken))
+    if found or not broken:
+        none = "none of %s on PATH" % ", ".join(RUNTIMES)
+        p.tell("compute.container.runtime", found, "--version", none, reason="; ".join(broken))
     else:
-        why = "; ".join(broken) or "none of %s on PATH" % ", ".join(RUNTIMES)
-        p.miss("compute.container.runtime", "--version", why, state="failed" if broken else "absent")
-    p.version("compute.container.toolkit", [["nvidia-ctk", "--version"], ["nvidia-container-cli", "--version"]])
+        p.miss("compute.container.runtime", "--version", "; ".join(broken), state="failed")
+    toolkit = [["nvidia-ctk", "--version"], ["nvidia-container-cli", "--version"]]
+    p.ask("compute.container.toolkit", toolkit, version_in)
 
 
 def schedulers(p: Probe) -> None:
     """Schedulers whose client tools are on the node, and their versions."""
     found = {kind: [tool for tool in tools if shutil.which(tool)] for kind, tools in SCHEDULERS.items()}
     present = {kind: tools for kind, tools in found.items() if tools}
-    if present:
-        p.say("control.scheduler.kind", sorted(present), "PATH", conditions={"tools": present})
-    else:
-        tools = ", ".join(tool for group in SCHEDULERS.values() for tool in group)
-        p.miss("control.scheduler.kind", "PATH", "none of %s on PATH" % tools)
-    p.version("control.slurm.version", [["sinfo", "--version"], ["srun", "--version"], ["slurmd", "-V"]])
+    none = "none of %s on PATH" % ", ".join(tool for group in SCHEDULERS.values() for tool in group)
+    p.tell("control.scheduler.kind", sorted(present), "PATH", none, conditions={"tools": present})
+    slurm = [["sinfo", "--version"], ["srun", "--version"], ["slurmd", "-V"]]
+    p.ask("control.slurm.version", slurm, version_in)
     kubernetes = [["kubelet", "--version"], ["kubectl", "version", "--client"], ["k3s", "--version"]]
-    p.version("control.kubernetes.version", kubernetes)
+    p.ask("control.kubernetes.version", kubernetes, version_in)
 
 
 def seconds_in(text: str) -> Optional[float]:
@@ -779,17 +750,8 @@ def seconds_in(text: str) -> Optional[float]:
 
 def clock(p: Probe) -> None:
     """Offset of the clock, positive when it is ahead of its time source: chrony, systemd-timesyncd, ntpd."""
-    reasons, state = [], "absent"
-    for argv in (["chronyc", "-n", "tracking"], ["timedatectl", "timesync-status"], ["ntpq", "-c", "rv 0 offset"]):
-        raw = "clock-" + argv[0]
-        outcome = p.run(argv, raw=raw)
-        offset = offset_in(outcome.text) if outcome.ok else None
-        if offset is not None:
-            p.say("control.clock.offset", offset, " ".join(argv), raw=raw)
-            return
-        reasons.append(outcome.reason or "%s names no synchronised source" % argv[0])
-        state = "failed" if outcome.state == "failed" else state
-    p.miss("control.clock.offset", "chronyc, timedatectl, ntpq", "; ".join(reasons), state=state)
+    tools = [["chronyc", "-n", "tracking"], ["timedatectl", "timesync-status"], ["ntpq", "-c", "rv 0 offset"]]
+    p.ask("control.clock.offset", tools, offset_in)
 
 
 def offset_in(text: str) -> Optional[float]:
@@ -809,7 +771,7 @@ def offset_in(text: str) -> Optional[float]:
 # ── the run ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 PARTS: Tuple[Tuple[str, Callable[[Probe], None], Tuple[str, ...]], ...] = (
-    ("CPU", cpu, tuple("compute.cpu." + part for part in "model architecture sockets cores threads".split())),
+    ("CPU", cpu, tuple("compute.cpu." + part for part in ("model", "architecture", "sockets", "cores", "threads"))),
     ("memory", memory, ("compute.memory.total", "compute.memory.swap", "compute.numa.nodes")),
     ("system", system, ("compute.os.image", "compute.kernel.version")),
     ("disks", disks, ("storage.local.devices", "storage.local.nvme_total")),

@@ -156,6 +156,8 @@ def _collect(
 
 
 def _why_broken(result: Result, output: ProbeOutput) -> str:
+    if result.error:
+        return result.error
     if result.timed_out:
         return f"no end within {result.duration_s:.0f} s; stopped"
     if result.returncode != 0:

@@ -137,6 +137,8 @@ def _unknown_key(case: _Case) -> Finding:
         fix = f"'{key}' belongs to {home}"
     elif not near and len(case.parts) == 1:
         fix = _STRAYS.get(key, "")
+    if case.value is None and " " in key:
+        fix = "a comma ends a value inside { }: put the whole text into quotes"
     where = join_path(case.parts[:-1]) or "the top level"
     names = ", ".join(owner.model_fields) if owner else ""
     return case.finding(

@@ -174,8 +174,8 @@ def _check_hosts(out: _File, pools: tuple[Pool, ...]) -> None:
                         _duplicate_host(out, entry_path, host, seen[host])
         if not listed and pool.count is not None and len(in_nodes) > pool.count:
             message = f"the pool '{pool.name}' has {len(in_nodes):,} node entries, but its count is {pool.count:,}"
-            expected = f"{len(in_nodes):,} or more"
-            out.add(codes.COUNT_MISMATCH, f"{path}.count", message, f"{pool.count:,}", expected)
+            expected = f"at most {plural(pool.count, 'host')}"
+            out.add(codes.COUNT_MISMATCH, f"{path}.nodes", message, plural(len(in_nodes), "host"), expected)
 
 
 def _check_count(out: _File, pool: Pool, path: str, listed: int) -> None:

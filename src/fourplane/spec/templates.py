@@ -28,7 +28,9 @@ def template_files(name: str) -> dict[str, bytes]:
         UsageError: there is no such template.
     """
     if name not in TEMPLATES:
-        raise UsageError(codes.NO_TEMPLATE.code, f"there is no template '{name}'", "take one of " + ", ".join(TEMPLATES))
+        raise UsageError(
+            codes.NO_TEMPLATE.code, f"there is no template '{name}'", "take one of " + ", ".join(TEMPLATES)
+        )
     root = files("fourplane.spec") / "workspaces" / name
     content = {"fourplane.yaml": (root / "fourplane.yaml").read_bytes(), ".gitignore": _GITIGNORE.encode()}
     for quote in sorted((root / "quotes").iterdir(), key=lambda entry: entry.name):

@@ -48,7 +48,7 @@ def check(path: Path) -> list[Finding]:
     """Return the findings on the files at ``path`` and on the design they describe, heaviest first.
 
     The rules run on what is right in the files, errors or not, so that one pass shows everything. A rule that speaks
-    of a value that was left out as wrong is not repeated: the file's own finding says it.
+    of a value which was left out, or which a finding on the file names already, adds nothing: one cause, one finding.
 
     Raises:
         UsageError: there is no such file, or no fourplane.yaml in the folder.
@@ -80,11 +80,12 @@ def _rules(workspace: Workspace) -> list[Finding]:
     if "" in workspace.unreadable:
         return []  # nothing of the declaration could be read, so there is no design to judge
     sources: dict[str, Workspace | QuoteDocument] = {quote.file: quote for quote in workspace.quotes}
+    known = {(one.file, one.path) for one in workspace.findings if one.path}
     out = []
     for one in run_rules(workspace, load_catalog()):
         source = sources.get(one.file, workspace)
         path = source.positions.written(one.path)
-        if not _within(path, source.unreadable):
+        if (one.file, path) not in known and not _within(path, source.unreadable):
             out.append(replace(one, path=path))
     return out
 

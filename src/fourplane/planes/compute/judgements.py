@@ -155,7 +155,7 @@ def _values(bench: Bench, pool: NodePool, metric: str) -> dict[str, str]:
     values = {}
     for node in pool.nodes:
         one = bench.found.of_node(metric, node)
-        if one is None or one.state is State.MEASURED and one.value is None:
+        if one is None or (one.state is State.MEASURED and one.value is None):
             continue
         if one.state is State.MEASURED:
             value = one.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -75,7 +76,7 @@ def cliffs(curve: list[tuple[int, float]]) -> list[tuple[int, float, int, float]
     """Return (bytes, GB/s, next bytes, next GB/s) wherever bandwidth falls below half of the size before."""
     return [
         (before, high, after, low)
-        for (before, high), (after, low) in zip(curve, curve[1:], strict=False)
+        for (before, high), (after, low) in pairwise(curve)
         if before >= CLIFF_FROM_BYTES and low < CLIFF * high
     ]
 

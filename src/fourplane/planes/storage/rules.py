@@ -10,6 +10,7 @@ from fourplane.planes.design import Design
 from fourplane.planes.model import Plane
 from fourplane.planes.registry import Problem, rule
 from fourplane.planes.storage import codes as _codes  # noqa: F401 - defines what the findings cite
+from fourplane.spec.brief import WorkloadType
 
 __all__: list[str] = []
 
@@ -37,13 +38,14 @@ def checkpoint_size_implausible(design: Design) -> Iterator[Problem]:
     checkpoints = design.declaration.storage.checkpoints
     low, _ = design.bytes_per_parameter("checkpoint_bytes_per_parameter")
     least = design.parameters * low
-    if checkpoints and checkpoints.size and str(design.brief.workload) == "pre-training" and least:
-        if checkpoints.size.base < 0.9 * least:
-            message = (
-                f"checkpoints of {checkpoints.size}; {design.parameters / 1e9:g} billion parameters with Adam "
-                f"leave at least {format_bytes(least)}"
-            )
-            yield Problem("storage.checkpoints.size", message, str(checkpoints.size), f"at least {format_bytes(least)}")
+    if design.brief.workload is not WorkloadType.PRE_TRAINING or not checkpoints or not checkpoints.size:
+        return
+    if checkpoints.size.base < 0.9 * least:
+        message = (
+            f"checkpoints of {checkpoints.size}; {design.parameters / 1e9:g} billion parameters with Adam "
+            f"leave at least {format_bytes(least)}"
+        )
+        yield Problem("storage.checkpoints.size", message, str(checkpoints.size), f"at least {format_bytes(least)}")
 
 
 @rule("checkpoint-interval-too-short", Plane.STORAGE, Level.ERROR)
@@ -110,7 +112,8 @@ def weights_load_too_slow(design: Design) -> Iterator[Problem]:
     storage, wish = design.declaration.storage, design.brief.storage
     weights = storage.weights
     size = (weights.size if weights else None) or (wish.weights_size if wish else None)
-    rates = [place.read for place in (*storage.filesystems, *storage.object_stores) if place.read]
+    rates = [system.read for system in storage.filesystems if system.read]
+    rates += [store.read for store in storage.object_stores if store.read]
     if not weights or not weights.load_time or not size or not rates:
         return
     fastest = max(rates, key=lambda rate: rate.amount)

@@ -19,6 +19,7 @@ from fourplane.base.findings import Finding, Level, has_errors
 from fourplane.evidence.manifest import canonical
 from fourplane.evidence.store import RunStore
 from fourplane.evidence.verify import verify_folder
+from fourplane.records.observation import RawRef
 
 
 def errors(findings: list[Finding]) -> list[Finding]:
@@ -32,7 +33,6 @@ def codes(findings: list[Finding]) -> set[str]:
 def test_a_flipped_bit_in_any_byte_of_any_file_is_named(tmp_path: Path) -> None:
     root = small_store(tmp_path)
     assert verify_folder(root) == []
-    tried = 0
     for path in files_below(root):
         data = path.read_bytes()
         for position in range(len(data)):
@@ -41,9 +41,7 @@ def test_a_flipped_bit_in_any_byte_of_any_file_is_named(tmp_path: Path) -> None:
             path.write_bytes(flipped)
             named = {one.file for one in errors(verify_folder(root))}
             assert str(path) in named, (path, position)
-            tried += 1
         path.write_bytes(data)
-    assert tried > 2500
     assert verify_folder(root) == []
 
 
@@ -298,9 +296,9 @@ def test_a_name_that_could_drive_a_terminal_is_made_printable(tmp_path: Path) ->
     root = small_store(tmp_path)
     (root / "\x1b[31m").write_text("x")
     (root / os.fsdecode(b"\xff")).write_text("x")
-    text = json.dumps([one.to_json() for one in verify_folder(root)], ensure_ascii=False)
-    assert "\x1b" not in text and "\\x1b[31m" in json.loads(text)[0]["file"]
-    text.encode()
+    found = verify_folder(root)
+    assert {one.file for one in found} == {f"{root}/\\x1b[31m", f"{root}/\\udcff"}
+    json.dumps([one.to_json() for one in found], ensure_ascii=False).encode()
 
 
 def test_larger_stores_are_sampled(tmp_path: Path) -> None:
@@ -310,7 +308,7 @@ def test_larger_stores_are_sampled(tmp_path: Path) -> None:
         store.begin("r1", {})
         raw = "".join(rng.choices("abc \n", k=200_000))
         curve = [{"bytes": 8 << n, "time_us": rng.random()} for n in range(500)]
-        store.record("r1", "s", [seen("network.allreduce.curve", curve, raw=RawRefWhole)], {"log": raw})
+        store.record("r1", "s", [seen("network.allreduce.curve", curve, raw=RawRef("log", ""))], {"log": raw})
     for path in files_below(root):
         data = path.read_bytes()
         for position in rng.sample(range(len(data)), k=min(12, len(data))):
@@ -377,8 +375,3 @@ def _vouch(root: Path, path: Path, content: bytes) -> None:
                 one.update(sha256=sha256_hex(content), bytes=len(content))
         prev = _reseal(root / f"chain/{seq:06d}.json", prev=prev, files=entry["files"])
     (root / "HEAD").write_bytes(canonical({"seq": 3, "sha256": prev}))
-
-
-from fourplane.records.observation import RawRef  # noqa: E402
-
-RawRefWhole = RawRef("log", "")

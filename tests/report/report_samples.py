@@ -46,6 +46,8 @@ class Run:
     started: datetime
     ended: datetime | None
     steps: tuple[str, ...]
+    tool: str = "fourplane 0.1.0"
+    host: str = "n1"
 
 
 def quantity(text: str, dimension: Dimension) -> Any:
@@ -533,7 +535,7 @@ def hostile_view() -> ReportView:
         rows,
         judgements,
         findings,
-        [Run(bad, NOW, None, (bad,))],
+        [Run(bad, NOW, None, (bad,), bad, bad)],
         evidence_head=bad,
     )
 

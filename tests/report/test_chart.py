@@ -107,12 +107,12 @@ def test_any_curve_stays_inside_its_drawing(rows: list[tuple[int, float, float]]
 
 def test_bars_show_measurement_and_need_on_one_scale() -> None:
     fill, need = re.findall(
-        r'class="(?:fill short|fill)"[^>]*width="([\d.]+)"|class="need" x="([\d.]+)"', versus_bar(50, 100, 104)
+        r'class="(?:fill short|fill)"[^>]*width="([\d.]+)"|class="need" x="([\d.]+)"', versus_bar(50, 100, width=104)
     )
     assert float(fill[0]) == 50.0
     assert float(need[1]) == 100.0
-    assert "short" in versus_bar(50, 100)
-    assert "short" not in versus_bar(100, 100)
+    assert "short" not in versus_bar(50, 100)
+    assert "short" in versus_bar(50, 100, failed=True)
     assert versus_bar(50, None) == ""
     assert versus_bar(50, 0) == ""
 

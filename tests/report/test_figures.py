@@ -93,12 +93,12 @@ def test_failed_attempts_are_no_key_figure() -> None:
     assert key_figures(case) == ()
 
 
-def gpu_case(method: str, transport: str = "nvls", model: str = "NVIDIA H100 80GB HBM3") -> Any:
+def gpu_case(method: str, transport: str = "nvls", model: str = "NVIDIA H100 80GB HBM3", **conditions: str) -> Any:
     source = Source("s", "Some measurement", "https://example.org", samples.NOW.date())
     figure = Expected("all_reduce", "h100-sxm", 8, 1, ("nvls",), 2**26, 470.0, 480.0, "measured", (source,))
     catalog = Catalog([Subject("h100-sxm", "gpu", "NVIDIA H100 80GB HBM3")], [figure])
     observations = [
-        samples.observe("network.allreduce.curve", samples.curve(400), method=method),
+        samples.observe("network.allreduce.curve", samples.curve(400), method=method, conditions=conditions),
         samples.observe("network.allreduce.transport", transport),
         samples.observe("network.allreduce.world_size", 8),
         *(samples.observe("compute.gpu.model", model, subject=f"node:n1/gpu:{i}") for i in range(8)),
@@ -114,7 +114,11 @@ def test_published_figures_stand_beside_a_curve_of_exactly_their_case() -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [gpu_case("openmpi 5.0.11"), gpu_case("nccl-tests", transport="socket"), gpu_case("nccl-tests", model="GeForce")],
+    [
+        gpu_case("openmpi 5.0.11", device="cpu"),
+        gpu_case("nccl-tests", transport="socket"),
+        gpu_case("nccl-tests", model="GeForce"),
+    ],
     ids=["cpu ranks", "other transport", "other gpu"],
 )
 def test_published_figures_of_another_case_are_not_shown(case: Any) -> None:

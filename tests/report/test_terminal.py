@@ -54,7 +54,7 @@ def test_open_conditions_carry_reason_and_fix_and_the_rest_is_counted() -> None:
     text = render_summary(samples.laptop_view())
     assert "412 MB/s measured, 1,190 MB/s needed to stage 2 TB within 28 min" in text
     assert "fix: Run the measurement for dataset staging" in text
-    assert "and 4 more: see fourplane review" in text
+    assert "and 6 more: see fourplane review" in text
 
 
 def test_key_figures_stand_with_their_subject() -> None:

@@ -112,7 +112,8 @@ FULL: dict[str, Any] = {
         key: dict(_OWNED)
         for key in (
             "identity", "isolation", "ssh", "image_registry", "image_signing", "image_scanning", "secrets",
-            "network_policy", "egress", "data_cleanup", "audit_retention", "break_glass", "vendor_access", "remote_hands",
+            "network_policy", "egress", "data_cleanup", "audit_retention", "break_glass", "vendor_access",
+            "remote_hands",
         )
     },
     "telemetry": {
@@ -175,9 +176,10 @@ def observe(metric: str, value: Any = 1, **changes: Any) -> Observation:
 
 def full_observations() -> list[Observation]:
     metrics = {metric for _, metric in (*CAPABILITIES.values(), *FACTS.values())}
-    out = [observe(metric) for metric in sorted(metrics - {"compute.gpu.count"})]
+    special = {"compute.gpu.count", "network.allreduce.busbw_peak"}
+    out = [observe(metric) for metric in sorted(metrics - special)]
     out.append(observe("compute.gpu.count", 8))
-    out.append(observe("network.allreduce.world_size", 16, conditions={"nodes": 2}))
+    out.append(observe("network.allreduce.busbw_peak", 380.0, conditions={"nodes": 2}))
     return out
 
 

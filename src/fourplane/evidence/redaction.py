@@ -25,6 +25,7 @@ from fourplane.evidence.redaction_keys import Secrecy, secrecy
 __all__ = ["Redacted", "RedactedValue", "redact", "redact_bytes", "redact_value"]
 
 DEPTH_LIMIT = 64
+_OPTION = re.compile(r"--?[A-Za-z][\w.-]*")
 _PASSES = 8
 
 
@@ -94,7 +95,11 @@ def _walk(value: Any, kinds: Counter[str], depth: int) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, list | tuple):
-        return [_walk(item, kinds, depth + 1) for item in value]
+        clean = [_walk(item, kinds, depth + 1) for item in value]
+        for number, option in enumerate(value[:-1]):  # ["--token", "X"] is how a command line is kept
+            if isinstance(option, str) and _OPTION.fullmatch(option) and isinstance(clean[number + 1], str):
+                clean[number + 1] = _hide(clean[number + 1], secrecy(option), kinds, "argument")
+        return clean
     if isinstance(value, dict):
         return _object(value, kinds, depth)
     raise ValueError(f"{type(value).__name__} is not a JSON value")
@@ -108,21 +113,20 @@ def _object(value: dict[Any, Any], kinds: Counter[str], depth: int) -> dict[str,
         # {"name": "HF_TOKEN", "value": "..."} is how Kubernetes writes an environment
         holder = str(value["name"]) if key == "value" and isinstance(value.get("name"), str) else key
         clean = _walk(item, kinds, depth + 1)
-        level = secrecy(holder)
-        if level is not Secrecy.NO:
-            clean = _hide(clean, level, kinds)
-        out[_walk(key, kinds, depth + 1)] = clean
+        out[_walk(key, kinds, depth + 1)] = _hide(clean, secrecy(holder), kinds)
     return out
 
 
-def _hide(value: Any, level: Secrecy, kinds: Counter[str]) -> Any:
+def _hide(value: Any, level: Secrecy, kinds: Counter[str], kind: str = "key-value") -> Any:
     """Hide what lies under a secret name: texts, numbers under a strong one, and lists of them."""
+    if level is Secrecy.NO or value is None or isinstance(value, bool | dict):
+        return value
     if isinstance(value, list):
         return [_hide(item, level, kinds) for item in value]
-    if value is None or isinstance(value, bool | dict) or harmless(str(value), level):
+    if harmless(str(value), level) or (kind == "argument" and str(value).startswith("-")):
         return value
-    kinds["key-value"] += 1
-    return marker("key-value")
+    kinds[kind] += 1
+    return marker(kind)
 
 
 # private keys

@@ -11,16 +11,20 @@ One object a line, its kind under ``t``::
     {"t": "end", "ok": true, "seconds": 12.5}
 
 ``subject`` is relative to the node: "" is the node itself. A stream without its end line was cut.
+``value`` is None unless ``state`` is measured; a metric with a unit holds a finite number. The name of a raw text
+is a file name in lower case; the first text of a name stays.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from fourplane.base.clock import parse_utc
+from fourplane.formats.model import Refusal, finite_json
 from fourplane.records.metrics import METRICS
 from fourplane.records.observation import State
 
@@ -28,15 +32,11 @@ __all__ = ["ProbeLine", "ProbeObservation", "ProbeOutput", "Refusal", "parse_lin
 
 MAX_LINE = 8 * 1024 * 1024
 MAX_LINES = 200_000
+MAX_RAW = 64 * 1024 * 1024
+"""Characters of all raw texts together."""
 
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A line that could not be taken over: code, 1-based line, the text seen (cut)."""
-
-    code: str
-    line: int
-    text: str
+_SUBJECT = re.compile(r"(?:[a-z]{1,16}:[A-Za-z0-9_.:@+-]{1,64})?", re.ASCII)
+_RAW_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,79}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +91,29 @@ def parse_line(text: str) -> ProbeLine | None:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    # json reads NaN, Infinity and 1e999; none of them is a figure, and none can be written back as JSON
     if not isinstance(data, dict) or data.get("t") not in {"begin", "raw", "observation", "progress", "end"}:
         return None
+    if not finite_json(data):
+        return None
+    if "\\ud" in text.lower():
+        data = _scrub(data)
     return ProbeLine(data["t"], data)
+
+
+def _scrub(value: Any) -> Any:
+    """Replace lone surrogates, which JSON can write and UTF-8 can't."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_scrub(key): _scrub(inner) for key, inner in value.items()}
+    return [_scrub(inner) for inner in value] if isinstance(value, list) else value
 
 
 def read(lines: Iterable[str]) -> ProbeOutput:
     """Read a probe's output; what is malformed becomes a refusal, never an exception."""
     out = ProbeOutput()
+    raw_size = 0
     for number, text in enumerate(lines, start=1):
         if not text.strip():
             continue
@@ -111,7 +126,12 @@ def read(lines: Iterable[str]) -> ProbeOutput:
         elif line.kind == "begin":
             out.probe = str(line.fields.get("probe", ""))
         elif line.kind == "raw":
-            out.raws[str(line.fields.get("name", ""))] = str(line.fields.get("text", ""))
+            name, raw = str(line.fields.get("name", "")), str(line.fields.get("text", ""))
+            raw_size += len(raw)
+            if not _RAW_NAME.fullmatch(name) or name in out.raws or raw_size > MAX_RAW:
+                out.refusals.append(Refusal("probe-raw-refused", number, text[:200]))
+            else:
+                out.raws[name] = raw
         elif line.kind == "observation":
             _take(out, line.fields, number, text)
         elif line.kind == "end":
@@ -121,7 +141,7 @@ def read(lines: Iterable[str]) -> ProbeOutput:
 
 def _take(out: ProbeOutput, fields: dict[str, Any], number: int, text: str) -> None:
     metric = fields.get("metric")
-    if metric not in METRICS:
+    if not isinstance(metric, str) or metric not in METRICS:
         out.refusals.append(Refusal("probe-metric-unknown", number, text[:200]))
         return
     try:
@@ -140,10 +160,24 @@ def _take(out: ProbeOutput, fields: dict[str, Any], number: int, text: str) -> N
             raw=str(fields.get("raw", "")),
             line=int(fields.get("line", 0)),
         )
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, OverflowError):
+        out.refusals.append(Refusal("probe-observation-malformed", number, text[:200]))
+        return
+    if not _is_sound(observation):
         out.refusals.append(Refusal("probe-observation-malformed", number, text[:200]))
         return
     if observation.unit != METRICS[metric].unit:
         out.refusals.append(Refusal("probe-unit-wrong", number, text[:200]))
         return
     out.observations.append(observation)
+
+
+def _is_sound(one: ProbeObservation) -> bool:
+    """Tell whether subject, state and value go together."""
+    if not _SUBJECT.fullmatch(one.subject) or not one.method or one.line < 0:
+        return False
+    if one.state is not State.MEASURED:
+        return one.value is None
+    if one.unit:
+        return isinstance(one.value, int | float) and not isinstance(one.value, bool)
+    return one.value is not None

@@ -14,7 +14,7 @@ from fourplane.catalog.facts import Catalog
 
 __all__ = [
     "MEMORY_TOLERANCE", "NVME_TOLERANCE", "Answer", "Comparator", "at_least", "contains", "exact", "model_alias",
-    "shown", "version_at_least", "version_prefix", "within",
+    "runtime_version", "shown", "version_at_least", "version_prefix", "within",
 ]  # fmt: skip
 
 Answer = tuple[bool | None, str]
@@ -88,6 +88,22 @@ def version_prefix(want: Any, have: Any, _: Catalog) -> Answer:
     return right[: len(left)] == left, ""
 
 
+def runtime_version(want: Any, have: Any, catalog: Catalog) -> Answer:
+    """The program that want names is among those of have, in the version that want states."""
+    name = re.search(r"[a-z][a-z-]*", str(want).casefold())
+    if name is None:
+        return version_prefix(want, have, catalog)
+    texts = [str(item) for item in have] if isinstance(have, list) else [str(have)]
+    found = re.search(rf"\b{re.escape(name[0])}\b[^0-9]{{0,24}}({_VERSION.pattern})?", ", ".join(texts).casefold())
+    if found is None:
+        return False, ""
+    if not _VERSION.search(str(want)):
+        return True, ""
+    return (
+        version_prefix(want, found[1], catalog) if found[1] else (None, f"{name[0]} is there, its version is not told")
+    )
+
+
 def version_at_least(want: Any, have: Any, _: Catalog) -> Answer:
     """Have is want or newer."""
     wanted, had = _VERSION.search(str(want)), _VERSION.search(str(have))
@@ -117,4 +133,6 @@ def shown(value: Any, unit: str = "") -> str:
         return _BASE_FORMATS[unit](value)
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in value)
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -39,6 +39,7 @@ class Design:
     catalog: Catalog
     today: date
     _gpus: dict[tuple[str, str], Subject | None] = field(default_factory=dict, repr=False)
+    _boards: dict[str, tuple[Subject, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def declaration(self) -> Declaration:
@@ -71,6 +72,17 @@ class Design:
         if key not in self._gpus:
             self._gpus[key] = self.catalog.gpu(*key)
         return self._gpus[key]
+
+    def boards(self, model: str) -> tuple[Subject, ...]:
+        """Return every board of the catalogue that ``model`` may stand for, form factor aside."""
+        if model not in self._boards:
+            self._boards[model] = self.catalog.candidates(model)
+        return self._boards[model]
+
+    @cached_property
+    def published_nodes(self) -> dict[str, Subject]:
+        """Return the catalogue's node shape by the key of its GPU."""
+        return {node.gpu: node for node in self.catalog.subjects.values() if node.kind == "node"}
 
     def gpu_memory(self, shape: Shape) -> float:
         """Return bytes of one GPU: as declared, else the most that the catalogue gives; 0 when neither knows."""

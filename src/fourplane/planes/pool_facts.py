@@ -15,6 +15,7 @@ from fourplane.planes.comparators import (
     contains,
     exact,
     model_alias,
+    runtime_version,
     version_at_least,
     version_prefix,
     within,
@@ -117,7 +118,7 @@ POOL_FACTS = (
     ),
     PoolFact(
         _C, "lifecycle.container_runtime", "lifecycle.container_runtime.version", "compute.container.runtime",
-        version_prefix,
+        runtime_version,
     ),
     PoolFact(_C, "lifecycle.os_image", "lifecycle.os_image.version", "compute.os.image", contains),
 )  # fmt: skip

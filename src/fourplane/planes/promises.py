@@ -30,13 +30,14 @@ class Promise:
 
 
 def promises(case: Case, pool: str, path: str, state: Callable[[Any], Any] | None) -> list[Promise]:
-    """Return the word of each quote that has the pool; life cycle is a hole only where the quote speaks of it."""
+    """Return the word of each quote that has the pool; a version is a hole only where the quote has its component."""
     out = []
     for document in case.quotes:
         for index, quoted in enumerate(document.quote.pools):
             if quoted.name == pool:
                 value = walk(quoted, path)
-                expected = walk(quoted, path.split(".", 1)[0]) is not None if path.startswith("lifecycle") else True
+                component = path.rsplit(".", 1)[0]
+                expected = not path.startswith("lifecycle.") or walk(quoted, component) is not None
                 value = state(value) if state and value is not None else value
                 place = document.cite(f"pools[{index}].{path}")
                 out.append(Promise(document.quote.provider, value, place, expected))

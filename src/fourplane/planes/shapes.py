@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from fourplane.base.hostlists import expand
@@ -62,39 +63,39 @@ class Shape:
                 return f"{path}.{fact}"
         return self.base_path
 
-    @property
+    @cached_property
     def gpus(self) -> int:
         """Return GPUs of the node; 0 when nobody said or there are none."""
         return self._part("gpu", "count", _NO_GPU) or 0
 
-    @property
+    @cached_property
     def gpu_model(self) -> str:
         """Return the model as written, or ""."""
         return self._part("gpu", "model", _NO_GPU) or ""
 
-    @property
+    @cached_property
     def form_factor(self) -> str:
         """Return the form factor as written, or ""."""
         return str(self._part("gpu", "form_factor", _NO_GPU) or "")
 
-    @property
+    @cached_property
     def gpu_memory(self) -> float:
         """Return bytes of one GPU as written; 0 when nobody said."""
         size = self._part("gpu", "memory", _NO_GPU)
         return size.base if size else 0.0
 
-    @property
+    @cached_property
     def cores(self) -> int:
         """Return physical cores; 0 when nobody said."""
         return self._part("cpu", "cores", _NO_CPU) or 0
 
-    @property
+    @cached_property
     def memory(self) -> float:
         """Return bytes of host memory; 0 when nobody said."""
         size = self.own.memory or self.base.memory
         return size.base if size else 0.0
 
-    @property
+    @cached_property
     def nvme(self) -> float | None:
         """Return bytes of local NVMe; None when nobody said, 0 when it is said that there is none."""
         size = self._part("nvme", "total", _NO_NVME)
@@ -102,23 +103,23 @@ class Shape:
             return float(size.base)
         return 0.0 if self._part("nvme", "devices", _NO_NVME) == 0 else None
 
-    @property
+    @cached_property
     def power(self) -> float:
         """Return watts of the node; 0 when nobody said."""
         power = self.own.power or self.base.power
         return power.base if power else 0.0
 
-    @property
+    @cached_property
     def nics(self) -> tuple[Nic, ...]:
         """Return the interfaces."""
         return self.own.nics or self.base.nics
 
-    @property
+    @cached_property
     def scale_out_count(self) -> int:
         """Return how many interfaces carry job traffic; 0 when nobody said."""
         return sum(nic.count or 0 for nic in scale_out(self.nics))
 
-    @property
+    @cached_property
     def scale_out_rate(self) -> float:
         """Return the sum of their rates, one way, in bytes per second; 0 when nobody said."""
         return sum((nic.count or 0) * nic.speed.base / 8 for nic in scale_out(self.nics) if nic.speed)
@@ -138,12 +139,12 @@ class PoolView:
         """Tell whether the pool only stands in for the target hardware."""
         return self.pool.role is PoolRole.STAND_IN
 
-    @property
+    @cached_property
     def has_gpus(self) -> bool:
         """Tell whether GPUs are declared for it."""
         return any(shape.gpus > 0 or shape.gpu_model for shape in self.shapes)
 
-    @property
+    @cached_property
     def gpus(self) -> int:
         """Return GPUs of the whole pool; 0 when counts are missing."""
         return sum(shape.gpus * shape.count for shape in self.shapes)

@@ -23,6 +23,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
@@ -124,46 +125,37 @@ def version_in(text: str) -> Optional[str]:
     return match.group(0).rstrip(".,-") if match else None
 
 
-def terminate(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a child's whole session; wait one second at most, since a task stuck in the kernel never dies."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except OSError:
-        pass
-    try:
-        process.wait(timeout=1.0)
-    except subprocess.TimeoutExpired:
-        pass
+def kill(pid: int) -> None:
+    """Kill a child's whole session."""
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
 
 
 class Probe:
     """State of one run: where to read, what was said, how much time is left."""
 
     def __init__(self, root: str, scratch: str, deadline_s: float, out: Any) -> None:
-        self.root = root.rstrip("/")
-        self.scratch = scratch
-        self.deadline_s = deadline_s
+        self.root, self.scratch, self._out = root.rstrip("/"), scratch, out
         self.started = time.monotonic()
+        self.end = self.started + deadline_s
+        self.late = "deadline of %g s reached" % deadline_s
         self.said: Set[Tuple[str, str]] = set()
         self.deferred: Set[str] = set()
         self.raw_names: Set[str] = set()
         self.pci_gpus = 0
-        self._out = out
 
     def emit(self, line: Dict[str, Any]) -> None:
         """Write one line and flush it, so that a kill loses nothing that was said."""
         self._out.write((json.dumps(line, allow_nan=False) + "\n").encode("ascii"))
         self._out.flush()
 
-    def say(
-        self, metric: str, value: Any, method: str, subject: str = "", state: str = "measured", **more: Any
-    ) -> None:
-        """Write one observation (more: reason, conditions, raw), the first of its subject and metric only."""
+    def say(self, metric: str, value: Any, method: str, subject: str = "", **more: Any) -> None:
+        """Write one observation (more: state, reason, conditions, raw), the first of its subject and metric only."""
         if (subject, metric) not in self.said:
             self.said.add((subject, metric))
             line = {"t": "observation", "subject": subject, "metric": metric, "value": value}
-            line.update(unit=UNITS.get(metric, ""), method="inventory/%d %s" % (VERSION, method), state=state, at=now())
-            self.emit(dict(line, **more))
+            line.update(unit=UNITS.get(metric, ""), method="inventory/%d %s" % (VERSION, method), at=now())
+            self.emit(dict(line, **dict({"state": "measured"}, **more)))
 
     def miss(self, metric: str, method: str, reason: str, state: str = "absent", **more: Any) -> None:
         """Write that there is no value, and why."""
@@ -223,23 +215,15 @@ class Probe:
         text = self.value(path + "/numa_node")
         return int(text) if text.isdigit() else None
 
-    def left(self) -> float:
-        """Return the seconds until the deadline."""
-        return self.started + self.deadline_s - time.monotonic()
-
-    def late(self) -> str:
-        """Return the reason of everything that was not looked at in time."""
-        return "deadline of %g s reached" % self.deadline_s
-
     def run(self, argv: List[str], raw: str = "") -> Outcome:
         """Run a tool within its limits; its output is also sent as raw text where a name is given."""
         tool = os.path.basename(argv[0])
         found = argv[0] if os.path.isabs(argv[0]) else shutil.which(argv[0])
         if not found:
             return Outcome("absent", reason="%s not on PATH" % tool)
-        limit = min(TOOL_TIMEOUT_S, self.left())
+        limit = min(TOOL_TIMEOUT_S, self.end - time.monotonic())
         if limit <= 0:
-            return Outcome("failed", reason=self.late())
+            return Outcome("failed", reason=self.late)
         environment = dict(os.environ, LC_ALL="C", LANG="C")
         try:
             process = subprocess.Popen(
@@ -252,7 +236,9 @@ class Probe:
         try:
             outcome = self.follow(process, tool, limit)
         finally:
-            terminate(process)
+            kill(process.pid)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=1.0)  # a task stuck in the kernel never ends; it is left behind
             _children.discard(process.pid)
             for stream in (process.stdout, process.stderr):
                 if stream:
@@ -311,14 +297,11 @@ class Probe:
         self.miss(metric, tools[0][0], "; ".join(reasons), state=state)
 
 
-# ── compute: CPU, memory, NUMA, system ─────────────────────────────────────────────────────────────────────────────
-
-
 def cgroup_limits(p: Probe) -> Dict[str, Any]:
     """Return the limits that a container or job is under: CPUs by quota, memory in bytes, CPUs allowed."""
     limits: Dict[str, Any] = {}
     quotas: List[float] = []
-    memories: List[int] = []
+    memories: List[float] = []
     for line in (p.read("/proc/self/cgroup") or "").splitlines()[:64]:
         _, _, rest = line.partition(":")
         controllers, _, group = rest.partition(":")
@@ -336,10 +319,9 @@ def cgroup_limits(p: Probe) -> Dict[str, Any]:
                 memory = p.value(folder + "/memory.max") or p.value(folder + "/memory.limit_in_bytes")
                 if memory.isdigit() and int(memory) < 1 << 60:
                     memories.append(int(memory))
-    if quotas:
-        limits["cpu_quota"] = round(min(quotas), 3)
-    if memories:
-        limits["memory_limit_bytes"] = min(memories)
+    for name, found in (("cpu_quota", quotas), ("memory_limit_bytes", memories)):
+        if found:
+            limits[name] = round(min(found), 3)
     allowed = re.search(r"^Cpus_allowed_list:\s*(\S+)", p.read("/proc/self/status") or "", re.M)
     if allowed:
         limits["cpus_allowed"] = len(number_list(allowed.group(1)))
@@ -361,9 +343,8 @@ def cpu(p: Probe) -> None:
     p.tell("compute.cpu.model", " + ".join(models), "/proc/cpuinfo", "/proc/cpuinfo names no model", conditions=virtual)
     p.say("compute.cpu.architecture", platform.machine() or "unknown", "uname")
     base = "/sys/devices/system/cpu"
-    online = number_list(p.value(base + "/online"))
-    if not online:
-        online = [int(n[3:]) for n in p.names(base) or [] if re.fullmatch(r"cpu\d+", n)]
+    listed = (re.fullmatch(r"cpu(\d+)", name) for name in p.names(base) or [])
+    online = number_list(p.value(base + "/online")) or [int(match.group(1)) for match in listed if match]
     packages, cores = set(), set()
     for one in online:
         topology = "%s/cpu%d/topology/" % (base, one)
@@ -373,10 +354,8 @@ def cpu(p: Probe) -> None:
             packages.add(package)
             # core_id may repeat from die to die; the list of a core's threads can't
             cores.add(siblings or (package, p.value(topology + "die_id"), core))
-    limits = cgroup_limits(p)
-    offline = number_list(p.value(base + "/offline"))
-    if offline:
-        limits = dict(limits, offline=len(offline))
+    offline = len(number_list(p.value(base + "/offline")))
+    limits = dict(cgroup_limits(p), **({"offline": offline} if offline else {}))
     threads = len(online) or len(fields.get("processor", ()))
     for metric, count in (("sockets", len(packages)), ("cores", len(cores)), ("threads", threads)):
         p.tell("compute.cpu." + metric, count, "sysfs topology", "the kernel shows no CPU topology", conditions=limits)
@@ -407,21 +386,15 @@ def system(p: Probe) -> None:
     """Operating system, kernel, whether this is a container."""
     text = p.read("/etc/os-release") or p.read("/usr/lib/os-release") or ""
     release = {key: quoted.strip("\"'") for key, quoted in re.findall(r"^(\w+)=(.*?)\s*$", text, re.M)}
-    where: Dict[str, Any] = {}
     marks = (("/.dockerenv", "docker"), ("/run/.containerenv", "podman"))
-    kind = p.value("/run/systemd/container") or next((name for path, name in marks if p.has(path)), "")
     groups = re.search(r"kubepods|docker|containerd|libpod|lxc", p.read("/proc/1/cgroup") or "")
-    if kind or groups:
-        where["container"] = kind or (groups.group(0) if groups else "")
-    machine = [p.value("/sys/class/dmi/id/" + part) for part in ("sys_vendor", "product_name")]
-    if any(machine):
-        where["machine"] = " ".join(machine).strip()[:120]
+    kind = p.value("/run/systemd/container") or next((name for path, name in marks if p.has(path)), "")
+    machine = " ".join(p.value("/sys/class/dmi/id/" + part) for part in ("sys_vendor", "product_name")).strip()
+    seen = {"container": kind or (groups.group(0) if groups else ""), "machine": machine[:120]}
+    where = {key: text for key, text in seen.items() if text}
     name = release.get("PRETTY_NAME") or "%s %s" % (release.get("NAME", ""), release.get("VERSION_ID", ""))
     p.tell("compute.os.image", name.strip(), "/etc/os-release", "/etc/os-release is not there", conditions=where)
     p.say("compute.kernel.version", p.value("/proc/sys/kernel/osrelease") or platform.release(), "uname")
-
-
-# ── compute: GPUs ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def scan_pci(p: Probe) -> Optional[List[Dict[str, Any]]]:
@@ -540,9 +513,6 @@ def cuda_toolkit(p: Probe) -> None:
         p.ask("compute.cuda.toolkit", [["nvcc", "--version"]], lambda text: version_in(text.partition(" release ")[2]))
 
 
-# ── network ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def rdma_ports(p: Probe) -> List[Dict[str, Any]]:
     """Return the ports of all RDMA devices."""
     ports = []
@@ -641,9 +611,6 @@ def fabric(p: Probe) -> None:
         p.tell("network.fabric.kind", kind, "sysfs", "no RDMA device and no physical interface is visible")
 
 
-# ── storage ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def disks(p: Probe) -> None:
     """Block devices that stand for hardware: NVMe, SSD, HDD, virtual disks, network disks."""
     if p.names("/sys/block") is None:
@@ -706,9 +673,6 @@ def scratch(p: Probe) -> None:
     p.say("storage.scratch.free", free, "statvfs", conditions=about)
 
 
-# ── control ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def containers(p: Probe) -> None:
     """Container runtimes and NVIDIA's container toolkit."""
     found, broken = [], []
@@ -768,8 +732,6 @@ def offset_in(text: str) -> Optional[float]:
     return None if lead is None else -lead
 
 
-# ── the run ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 PARTS: Tuple[Tuple[str, Callable[[Probe], None], Tuple[str, ...]], ...] = (
     ("CPU", cpu, tuple("compute.cpu." + part for part in ("model", "architecture", "sockets", "cores", "threads"))),
     ("memory", memory, ("compute.memory.total", "compute.memory.swap", "compute.numa.nodes")),
@@ -791,8 +753,8 @@ def inventory(p: Probe) -> None:
     """Go through all parts; whatever a part did not say is said to have failed, with the reason."""
     p.emit({"t": "begin", "probe": "inventory", "version": VERSION, "node": platform.node(), "at": now()})
     for position, (title, look, owed) in enumerate(PARTS):
-        reason = p.late()
-        if p.left() > 0:
+        reason = p.late
+        if time.monotonic() < p.end:
             p.emit({"t": "progress", "done": round(position / len(PARTS), 3), "text": "inventory: " + title})
             try:
                 look(p)
@@ -812,19 +774,14 @@ def leave_with_caller() -> None:
     while os.read(0, 65536):
         pass
     for pid in list(_children):
-        try:
-            os.killpg(pid, signal.SIGKILL)
-        except OSError:
-            pass
+        kill(pid)
     os._exit(1)
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
     """Parse the command line and run."""
     parser = argparse.ArgumentParser(description="Inventory of this node as JSON lines; no root needed")
-    parser.add_argument(
-        "--scratch", default="", metavar="DIR", help="folder whose file system and free space to report"
-    )
+    parser.add_argument("--scratch", default="", metavar="DIR", help="folder whose file system and space to report")
     parser.add_argument("--deadline", type=float, default=60.0, metavar="SECONDS", help="stop looking then (60)")
     parser.add_argument("--watch-stdin", action="store_true", help="end when stdin ends")
     parser.add_argument("--root", default="/", metavar="DIR", help="read /proc, /sys and /etc below DIR (for tests)")

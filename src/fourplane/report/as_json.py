@@ -72,6 +72,8 @@ def _run(run: RunLike) -> dict[str, Any]:
         "id": run.id,
         "started": format_utc(run.started),
         "ended": format_utc(run.ended) if run.ended else None,
+        "tool": run.tool,
+        "host": run.host,
         "steps": [str(step) for step in run.steps],
     }
 

@@ -141,12 +141,15 @@ def _text(x: float, y: float, text: str, kind: str, anchor: str) -> str:
     return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(printable(text))}</text>'
 
 
-def versus_bar(measured: float, need: float | None, width: int = 180) -> str:
-    """Return a bar as long as the measurement, with a mark at the need; both on one linear scale from 0."""
+def versus_bar(measured: float, need: float | None, failed: bool = False, width: int = 180) -> str:
+    """Return a bar as long as the measurement, with a mark at the need; both on one linear scale from 0.
+
+    Whether the need was missed is a verdict and not read off two lengths: a need may hold for several nodes together.
+    """
     if need is None or need <= 0:
         return ""
     scale = (width - 4) / max(measured, need)
-    short = " short" if measured < need else ""
+    short = " short" if failed else ""
     return (
         f'<svg viewBox="0 0 {width} 16" class="versus" aria-hidden="true">'
         f'<rect class="track" x="0" y="4" width="{width}" height="8" rx="1"/>'

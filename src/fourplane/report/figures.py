@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 from fourplane.base.units import Quantity
 from fourplane.planes.design import Design
+from fourplane.planes.found import Found
+from fourplane.planes.gates import Bench
 from fourplane.planes.model import Case, Judgement
+from fourplane.planes.network.judgements import on_gpus
 from fourplane.records.observation import Observation, State
 from fourplane.report.values import amount, observation_text
 from fourplane.spec.brief import StorageSensitivity
@@ -98,6 +101,7 @@ class KeyFigure:
 
 def curves(case: Case, judgements: Sequence[Judgement], bands: Sequence[Band]) -> tuple[Curve, ...]:
     """Return the newest readable curve of each (subject, method); the whole cluster's first."""
+    bench = Bench(case, Found(case), Design(case.workspace, case.catalog, case.now.date()))
     newest: dict[tuple[str, str], Observation] = {}
     for one in case.observations:
         if one.metric == "network.allreduce.curve" and one.state is State.MEASURED:
@@ -114,7 +118,7 @@ def curves(case: Case, judgements: Sequence[Judgement], bands: Sequence[Band]) -
                     points,
                     observation_text(transport) if transport else "",
                     observation_text(world) if world else "",
-                    (*bands, *_published(case, one, transport, world)),
+                    (*bands, *_published(bench, one, transport)),
                     _judgement_on(one, judgements, "network.allreduce"),
                 )
             )
@@ -123,35 +127,27 @@ def curves(case: Case, judgements: Sequence[Judgement], bands: Sequence[Band]) -
     )
 
 
-def _published(
-    case: Case, curve: Observation, transport: Observation | None, world: Observation | None
-) -> Iterable[Band]:
-    """Yield figures that the catalogue holds for exactly this GPU, world, transport and message size.
+def _published(bench: Bench, curve: Observation, transport: Observation | None) -> Iterable[Band]:
+    """Yield figures that the catalogue holds for exactly this GPU, node count, transport and message size.
 
-    They were measured with NCCL or RCCL between GPUs, so a curve of CPU ranks is never held against them.
+    They were measured between GPUs, so a curve of CPU ranks is never held against them.
     """
-    if transport is None or world is None or not any(name in curve.method.lower() for name in ("nccl", "rccl")):
+    if transport is None or not on_gpus(bench, curve):
         return
-    names = case.observations.nodes() if curve.subject == "cluster" else [curve.subject.removeprefix("node:")]
-    ranks = int(world.number or 0)
-    models = {str(one.value) for name in names for one in _models(case, name)}
-    board = case.catalog.gpu(models.pop()) if len(models) == 1 else None
-    if board is None or not names or not ranks or ranks % len(names):
+    listed = curve.conditions.get("nodes")
+    named = [str(name) for name in listed] if isinstance(listed, list) else []
+    names = named or (
+        [curve.subject.removeprefix("node:")] if curve.subject != "cluster" else bench.case.observations.nodes()
+    )
+    models = [[str(one.value) for one in bench.found.devices("compute.gpu.model", name)] for name in names]
+    sizes, kinds = {len(of_node) for of_node in models}, {model for of_node in models for model in of_node}
+    board = bench.case.catalog.gpu(kinds.pop()) if len(kinds) == 1 and len(sizes) == 1 else None
+    if board is None:
         return
-    for figure in case.catalog.expected(
-        "all_reduce", board.key, gpus_per_node=ranks // len(names), nodes=len(names), transport=str(transport.value)
+    for figure in bench.case.catalog.expected(
+        "all_reduce", board.key, gpus_per_node=sizes.pop(), nodes=len(names), transport=str(transport.value)
     ):
         yield Band("published", figure.low, figure.high, f"{figure.source_titles}, {figure.date}", figure.size_bytes)
-
-
-def _models(case: Case, node: str) -> list[Observation]:
-    """Return what single GPUs of a node said their model is."""
-    prefix = f"node:{node}/gpu:"
-    return [
-        one
-        for one in case.observations.every("compute.gpu.model")
-        if one.subject.startswith(prefix) and one.state is State.MEASURED
-    ]
 
 
 def _points(value: object) -> tuple[Point, ...]:
@@ -206,15 +202,18 @@ def _needs(case: Case) -> dict[str, tuple[float | None, str]]:
     storage, brief = case.declaration.storage, case.declaration.brief.storage or StorageSensitivity()
     staging, weights, saves = storage.staging or Staging(), storage.weights or Weights(), storage.checkpoints
     saves = saves or Checkpoints()
-    checkpoint = Design(case.workspace, case.catalog, case.now.date()).checkpoint_size
     dataset, model = staging.dataset_size or brief.dataset_size, weights.size or brief.weights_size
-    restore = saves.restore_time or brief.recovery_time
+    design = Design(case.workspace, case.catalog, case.now.date())
+    checkpoint, nodes = design.checkpoint_size, design.job_nodes
+    whole = f", for all {nodes:,} nodes of a job" if nodes > 1 else ""
     shard = (checkpoint.value, checkpoint.origin) if checkpoint else None
     return {
         "storage.staging.throughput": _rate("dataset", _size(dataset), "staging deadline", staging.deadline),
         "storage.weights.cold_throughput": _rate("weights", _size(model), "load time", weights.load_time),
-        "storage.checkpoint.write_throughput": _rate("checkpoint", shard, "tolerated stall", saves.tolerated_stall),
-        "storage.checkpoint.restore_throughput": _rate("checkpoint", shard, "restore time", restore),
+        "storage.checkpoint.write_throughput": _rate(
+            "checkpoint", shard, "tolerated stall", saves.tolerated_stall, whole
+        ),
+        "storage.checkpoint.restore_throughput": _rate("checkpoint", shard, "restore time", saves.restore_time, whole),
     }
 
 
@@ -222,12 +221,14 @@ def _size(size: Quantity | None) -> tuple[float, str] | None:
     return (size.base, str(size)) if size else None
 
 
-def _rate(what: str, size: tuple[float, str] | None, within: str, time: Quantity | None) -> tuple[float | None, str]:
+def _rate(
+    what: str, size: tuple[float, str] | None, within: str, time: Quantity | None, whole: str = ""
+) -> tuple[float | None, str]:
     """Return MB/s and how they follow; None and what is missing where they don't."""
     missing = [name for name, value in ((f"{what} size", size), (within, time)) if not value]
     if size is None or time is None or time.amount == 0:
         return None, f"not declared: {' and '.join(missing) or within}"
-    return size[0] / time.base / 1e6, f"{what} of {size[1]} within a {within} of {time}"
+    return size[0] / time.base / 1e6, f"{what} of {size[1]} within a {within} of {time}{whole}"
 
 
 def _judgement_on(one: Observation, judgements: Iterable[Judgement], prefix: str = "") -> Judgement | None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,10 +21,13 @@ from typing import TYPE_CHECKING, Any
 from fourplane.base.text import printable
 from fourplane.base.verdicts import Verdict
 from fourplane.planes.model import FactRow
+from fourplane.records.metrics import METRICS
 from fourplane.records.observation import Observation
 from fourplane.report import chart
+from fourplane.report.figures import Curve, StorageFigure
 from fourplane.report.values import amount, moment, number, observation_text
-from fourplane.report.view import READING_ORDER, ReportView, open_conditions, tally
+from fourplane.report.view import READING_ORDER, PlaneView, ReportView, open_conditions, tally
+from fourplane.review.model import Area
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -42,9 +47,13 @@ MAX_RUNS = 40
 MAX_ACTIONS = 3
 MAX_CURVES = 4
 MAX_STORAGE = 60
-MAX_CITATIONS = 5
+MAX_CITATIONS = 8
 MAX_TEXT = 1_200
 """Characters of one text shown; the rest is in report.json."""
+
+
+_PLACE = re.compile(r"(?P<file>[^\n]{1,500}):(?P<at>\d{1,9}:\d{1,9})")
+"""Place in a file, as ``Positions.cite`` writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +72,19 @@ class _Anchors:
     """Which observations the page shows, and the id under which each can be cited."""
 
     def __init__(self, view: ReportView) -> None:
+        self._folder = f"{view.root}/"
         cited = set(_citations(view))
         ordered = sorted(view.observations, key=lambda o: o.reference not in cited)  # stable: else by subject
         self.shown = sorted(ordered[:MAX_OBSERVATIONS], key=lambda o: (o.subject, o.metric, o.at))
         self.hidden = len(ordered) - len(self.shown)
         self._by_reference: dict[str, str] = {}
         self._by_identity: dict[int, str] = {}
+        seen: Counter[str] = Counter()
         for one in self.shown:
-            base = "obs-" + hashlib.sha256(one.reference.encode("utf-8", "backslashreplace")).hexdigest()[:12]
-            anchor = base
-            if one.reference in self._by_reference:  # same fact by another method in the same run
-                method = hashlib.sha256(one.method.encode("utf-8", "backslashreplace")).hexdigest()[:8]
-                anchor = f"{base}-{method}"
+            anchor = "obs-" + hashlib.sha256(one.reference.encode("utf-8", "backslashreplace")).hexdigest()[:12]
+            seen[anchor] += 1
+            if seen[anchor] > 1:  # the same fact by another method in the same run
+                anchor = f"{anchor}-{seen[anchor]}"
             self._by_reference.setdefault(one.reference, anchor)
             self._by_identity[id(one)] = anchor
 
@@ -83,12 +93,28 @@ class _Anchors:
         return self._by_identity.get(id(one), "")
 
     def cite(self, references: Sequence[str]) -> dict[str, Any]:
-        """Return citations for the page: text, and the anchor where the page holds it."""
-        items = [
-            {"text": _short_reference(r), "full": r, "anchor": self._by_reference.get(r, "")}
-            for r in references[:MAX_CITATIONS]
-        ]
+        """Return citations for the page: text, and the anchor where the page holds it; places of one file together."""
+        items: list[dict[str, str]] = []
+        files: dict[str, dict[str, str]] = {}
+        for reference in references[:MAX_CITATIONS]:
+            place = _PLACE.fullmatch(reference)
+            if place is None or reference in self._by_reference:
+                anchor = self._by_reference.get(reference, "")
+                items.append({"text": self._short(reference), "full": reference, "anchor": anchor})
+            elif place["file"] in files:
+                files[place["file"]]["text"] += f", {place['at']}"
+            else:
+                files[place["file"]] = {"text": self._short(reference), "full": reference, "anchor": ""}
+                items.append(files[place["file"]])
         return {"items": items, "hidden": max(0, len(references) - MAX_CITATIONS)}
+
+    def _short(self, reference: str) -> str:
+        """Return a reference without the workspace's folder, or without the run that stands beside the observation."""
+        head, _, metric = reference.rpartition(":")
+        run, _, subject = head.partition(":")
+        if reference in self._by_reference or (run and ":" in subject and metric in METRICS):
+            return f"{subject} · {metric}"
+        return reference.removeprefix(self._folder)
 
 
 def _citations(view: ReportView) -> Iterable[str]:
@@ -105,13 +131,6 @@ def _citations(view: ReportView) -> Iterable[str]:
     yield from (figure.observation.reference for figure in view.key_figures)
     yield from (figure.observation.reference for figure in view.storage[:MAX_STORAGE])
     yield from (curve.observation.reference for curve in view.curves[:MAX_CURVES])
-
-
-def _short_reference(reference: str) -> str:
-    """Return a reference without its run, as the run stands beside the observation: ``node:n1 · metric``."""
-    head, _, metric = reference.rpartition(":")
-    run, _, subject = head.partition(":")
-    return f"{subject} · {metric}" if run and subject and "." in metric else reference
 
 
 def render_html(view: ReportView) -> str:
@@ -151,7 +170,7 @@ def render_html(view: ReportView) -> str:
     return _environment().get_template("report.html.j2").render(page)
 
 
-def _area(area: Any, anchors: _Anchors) -> dict[str, Any]:
+def _area(area: Area, anchors: _Anchors) -> dict[str, Any]:
     counts = tally(area.conditions)
     return {
         "one": area,
@@ -161,7 +180,7 @@ def _area(area: Any, anchors: _Anchors) -> dict[str, Any]:
     }
 
 
-def _plane(plane: Any, anchors: _Anchors) -> dict[str, Any]:
+def _plane(plane: PlaneView, anchors: _Anchors) -> dict[str, Any]:
     return {
         "name": str(plane.plane),
         "judgements": _cap([{"one": j, "cites": anchors.cite(j.evidence)} for j in plane.judgements], MAX_JUDGEMENTS),
@@ -177,7 +196,7 @@ def _row(row: FactRow, anchors: _Anchors) -> dict[str, Any]:
     return {"one": row, "cites": anchors.cite(row.evidence), "differs": differs}
 
 
-def _curve(curve: Any, anchors: _Anchors) -> dict[str, Any]:
+def _curve(curve: Curve, anchors: _Anchors) -> dict[str, Any]:
     return {
         "one": curve,
         "anchor": anchors.of(curve.observation),
@@ -189,14 +208,15 @@ def _curve(curve: Any, anchors: _Anchors) -> dict[str, Any]:
     }
 
 
-def _storage(figure: Any, anchors: _Anchors) -> dict[str, Any]:
+def _storage(figure: StorageFigure, anchors: _Anchors) -> dict[str, Any]:
     one, measured = figure.observation, figure.observation.number
+    failed = figure.judgement is not None and figure.judgement.verdict is Verdict.FAILED
     return {
         "one": figure,
         "anchor": anchors.of(one),
         "value": amount(measured, one.unit) if measured is not None else "",
         "need": amount(figure.need, one.unit) if figure.need is not None else "",
-        "bar": _safe(chart.versus_bar(measured, figure.need)) if measured is not None else "",
+        "bar": _safe(chart.versus_bar(measured, figure.need, failed)) if measured is not None else "",
         "ratio": number(measured / figure.need) if measured is not None and figure.need else "",
         "text": observation_text(one),
     }

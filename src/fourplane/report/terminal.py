@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from fourplane.base.findings import Finding
 from fourplane.base.text import plural
 from fourplane.base.verdicts import Verdict
 from fourplane.planes.model import FactRow
@@ -24,7 +25,7 @@ _SGR = {
 _LABEL = max(len(v) for v in Verdict) + 1
 _NARROWEST = 24
 _ACTIONS = 3
-_SUMMARY_CONDITIONS = 8
+_SUMMARY_CONDITIONS = 6
 _REVIEW_ROWS = 40
 
 
@@ -82,9 +83,7 @@ def render_review(review: Review, rows: Sequence[FactRow] = (), width: int = 80,
 def render_summary(view: ReportView, width: int = 80, colour: bool = False) -> str:
     """Return what ``prove`` and ``report`` print: verdict, next actions, areas, key figures, what isn't settled."""
     page = _Page(width, colour)
-    _head(page, view.review)
-    if view.damage:
-        page.text(f"The evidence store is damaged; nothing in it was judged on: {view.damage[0].message}", sgr="31")
+    _head(page, view.review, view.damage)
     _areas(page, view.review)
     _figures(page, view)
     unsettled = open_conditions(view.review.areas)
@@ -97,11 +96,13 @@ def render_summary(view: ReportView, width: int = 80, colour: bool = False) -> s
     return "\n".join(page.lines)
 
 
-def _head(page: _Page, review: Review) -> None:
+def _head(page: _Page, review: Review, damage: Sequence[Finding] = ()) -> None:
     page.text(review.headline, sgr=f"1;{_SGR[review.verdict]}")
     counts = ", ".join(f"{n:,} {v}" for v, n in tally(c for a in review.areas for c in a.conditions).items())
     page.text(f"{review.name} · {moment(review.at)}")
     page.text(counts or "no conditions")
+    if damage:
+        page.text(f"The evidence store is damaged; nothing in it was judged on: {damage[0].message}", sgr="31")
     if review.actions:
         page.heading("Next")
         for number, action in enumerate(review.actions[:_ACTIONS], start=1):

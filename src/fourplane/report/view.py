@@ -42,6 +42,14 @@ class RunLike(Protocol):
     def steps(self) -> Sequence[str]:
         """Return the names of the finished steps."""
 
+    @property
+    def tool(self) -> str:
+        """Return name and version of the program that measured."""
+
+    @property
+    def host(self) -> str:
+        """Return the machine that the run was started on."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlaneView:
@@ -68,6 +76,7 @@ class ReportView:
         generated: moment of judgement, UTC.
         evidence_head: hash that seals the evidence, "" where there is none.
         damage: what is wrong with the evidence store; while there is any, nothing in it was judged on.
+        root: the workspace's folder as given; places in its files are shown below it.
         version: version of the tool.
     """
 
@@ -82,6 +91,7 @@ class ReportView:
     generated: datetime
     evidence_head: str
     damage: tuple[Finding, ...] = ()
+    root: str = ""
     version: str = __version__
 
     @property
@@ -142,6 +152,7 @@ def build(
         generated=case.now,
         evidence_head=evidence_head,
         damage=case.damage,
+        root=str(case.workspace.root),
     )
 
 

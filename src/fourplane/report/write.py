@@ -73,7 +73,7 @@ def assemble(root: Path, case: Case | None = None) -> ReportView:
     case = case or load_case(root)
     rows, judgements = compare(case), judge(case)
     result = review(case, rows, judgements, check(case.workspace, case.catalog, case.now.date()))
-    runs, head = _evidence(root)
+    runs, head = _evidence(root, damaged=bool(case.damage))
     return build(case, result, rows, judgements, runs=runs, evidence_head=head)
 
 
@@ -108,13 +108,14 @@ def _place(root: Path, output: Path | None) -> Path:
     return path
 
 
-def _evidence(root: Path) -> tuple[Sequence[RunLike], str]:
-    """Return the runs on file and the hash that seals them; nothing where nothing was measured."""
+def _evidence(root: Path, *, damaged: bool) -> tuple[Sequence[RunLike], str]:
+    """Return the runs on file and the hash that seals them; neither without a store, or with a damaged one."""
     from fourplane.evidence.store import RunStore
     from fourplane.review.loading import EVIDENCE_FOLDER
 
     folder = root / EVIDENCE_FOLDER
-    if not folder.exists():
+    if damaged or not folder.exists():
         return (), ""
     with RunStore.open(folder) as store:
-        return store.runs(), store.head
+        number, sha256 = store.head
+        return store.runs(), sha256 if number else ""

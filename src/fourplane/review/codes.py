@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fourplane.base.codes import Code, define
 
-__all__ = ["CLOCK", "DAMAGED", "WAIVER_EXPIRED", "WAIVER_NOT_POSSIBLE", "WAIVER_UNKNOWN", "WAIVER_UNOWNED"]
+__all__ = ["CLOCK", "DAMAGED", "WAIVER_NOT_POSSIBLE", "WAIVER_UNKNOWN", "WAIVER_UNOWNED"]
 
 WAIVER_UNKNOWN: Code = define(
     "review-waiver-unknown",
@@ -19,14 +19,6 @@ WAIVER_UNOWNED: Code = define(
     "A waiver is a risk that somebody accepts for a stated reason; without either nobody has accepted it, so it "
     "has no effect.",
     "Name the person or team that answers for the risk, and why it is acceptable until the end date.",
-    requirement="R",
-)
-WAIVER_EXPIRED: Code = define(
-    "review-waiver-expired",
-    "A waiver has ended",
-    "Its end date has passed, so the condition is judged on its evidence again; a waiver that never ends would turn "
-    "a gap into a habit.",
-    "Prove the condition and remove the waiver, or let its owner renew it with a new end date.",
     requirement="R",
 )
 WAIVER_NOT_POSSIBLE: Code = define(

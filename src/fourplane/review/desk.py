@@ -133,6 +133,12 @@ class Desk:
         """Return one part for each declared or promised fact of a condition."""
         return [self._fact(row) for row in self._rows[condition] if row.declared or row.promised]
 
+    def shown_facts(self, condition: str, word: str) -> tuple[list[Part], list[Part]]:
+        """Return the parts of ``facts`` whose last word is ``word``, and the others."""
+        rows = [row for row in self._rows[condition] if row.declared or row.promised]
+        mine = [self._fact(row) for row in rows if row.fact.rsplit(".", 1)[-1] == word]
+        return mine, [self._fact(row) for row in rows if row.fact.rsplit(".", 1)[-1] != word]
+
     def contradictions(self, condition: str) -> list[Part]:
         """Return the facts of a condition that failed; for conditions that facts alone never prove."""
         return [self._fact(row) for row in self._rows[condition] if row.verdict is Verdict.FAILED]
@@ -150,11 +156,11 @@ class Desk:
             for finding in self._errors[condition]
         ]
 
-    def allreduce_nodes(self) -> int:
-        """Return how many nodes the newest all-reduce really spanned; 0 if there was none."""
-        found = self.case.observations.every("network.allreduce.world_size")
-        spans = [_span(one) for one in found if one.number is not None]
-        return max(spans, default=0)
+    def spanned(self, key: str) -> int:
+        """Return how many nodes took part in the measurements that a judgement cites; 0 if it cites none."""
+        one = self._judgements.get(key)
+        cited = self.observations(one.evidence) if one else []
+        return max((_span(seen) for seen in cited if seen.number is not None), default=0)
 
     def _fact(self, row: FactRow) -> Part:
         name = f"{printable(row.fact)} of {printable(row.subject)}"

@@ -75,13 +75,12 @@ def _parts(desk: Desk, key: str, spec: ConditionSpec) -> list[Part]:
     parts = spec.parts(desk)
     if not spec.facts:
         parts = parts + desk.contradictions(key)
-    if desk.case.damage:
-        parts = _without_evidence(desk, parts)
-    parts = parts + desk.design_errors(key)
     if spec.gpu and not desk.gpus_seen:
         # first, since it is the reason that a reader looks for; what failed still fails
         parts = [_no_gpu(desk), *parts]
-    return parts
+    if desk.case.damage:
+        parts = _without_evidence(desk, parts)
+    return parts + desk.design_errors(key)
 
 
 def _without_evidence(desk: Desk, parts: Iterable[Part]) -> list[Part]:
@@ -96,7 +95,7 @@ def _without_evidence(desk: Desk, parts: Iterable[Part]) -> list[Part]:
 
 def _no_gpu(desk: Desk) -> Part:
     looked = desk.case.observations.every("compute.gpu.count")
-    if looked and not desk.case.damage:
+    if looked:
         reason = (
             f"no GPU was found on {plural(len(looked), 'node')} that {'was' if len(looked) == 1 else 'were'} looked at"
         )
@@ -122,7 +121,7 @@ def _own_findings(desk: Desk) -> list[Finding]:
         line, column = case.workspace.positions.place(path)
         return case.workspace.file, line, column
 
-    out = check_waivers(case.declaration.waivers, ids, fixed, desk.today, cite)
+    out = check_waivers(case.declaration.waivers, ids, fixed, cite)
     if case.damage:
         out += case.damage
         out.append(_finding(DAMAGED, Level.ERROR, f"{plural(len(case.damage), 'fault')} in the evidence store"))

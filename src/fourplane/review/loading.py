@@ -6,8 +6,10 @@ from datetime import datetime
 from pathlib import Path
 
 from fourplane.base.clock import utc_now
+from fourplane.base.findings import Finding, Level
 from fourplane.planes.model import Case
 from fourplane.records.index import ObservationIndex
+from fourplane.records.observation import Observation
 
 __all__ = ["EVIDENCE_FOLDER", "load_case"]
 
@@ -29,17 +31,24 @@ def load_case(root: Path, now: datetime | None = None) -> Case:
         UsageError: there is no declaration to read.
         StoreError: the evidence folder can't be read at all.
     """
-    from fourplane.base.findings import Level
     from fourplane.catalog.facts import load_catalog
-    from fourplane.evidence.store import RunStore
     from fourplane.spec.loader import load_workspace
 
-    workspace = load_workspace(root)
-    evidence = root / EVIDENCE_FOLDER
-    observations: ObservationIndex = ObservationIndex()
-    damage = ()
-    if evidence.exists():
-        with RunStore.open(evidence) as store:
-            damage = tuple(finding for finding in store.verify() if finding.level is Level.ERROR)
-            observations = ObservationIndex(store.observations())
-    return Case(workspace, observations, load_catalog(), now or utc_now(), damage)
+    moment = now or utc_now()
+    workspace = load_workspace(root, today=moment.date())
+    observations, damage = _evidence(root / EVIDENCE_FOLDER)
+    return Case(workspace, ObservationIndex(observations), load_catalog(), moment, damage)
+
+
+def _evidence(folder: Path) -> tuple[list[Observation], tuple[Finding, ...]]:
+    """Return what was observed, or what is wrong with the store; never both."""
+    from fourplane.evidence.store import RunStore
+    from fourplane.evidence.verify import verify_folder
+
+    if not folder.exists() or (folder.is_dir() and next(folder.iterdir(), None) is None):
+        return [], ()
+    damage = tuple(finding for finding in verify_folder(folder) if finding.level is Level.ERROR)
+    if damage:
+        return [], damage
+    with RunStore.open(folder) as store:
+        return store.observations(), ()

@@ -12,7 +12,6 @@ from fourplane.review.gaps import value_at
 from fourplane.review.outcome import Part, Remedy
 from fourplane.review.wording import is_set, listing
 from fourplane.spec.compute import Pool
-from fourplane.spec.network import FabricKind
 from fourplane.spec.storage import GdsChoice
 
 __all__ = [
@@ -130,24 +129,22 @@ def _declares(pool: Pool, key: str) -> bool:
 
 
 def fabric(desk: Desk) -> list[Part]:
-    """Judge the type of fabric: declared, and found on the nodes."""
+    """Judge the type of fabric: declared and found on the nodes; what rides on it shown by traffic."""
     declared = desk.declaration.network.fabric
     kind = declared.kind if declared else None
     out = []
     if kind is None:
         out.append(desk.open("network.fabric.kind is not declared", "write network.fabric.kind", "network.fabric"))
-    facts = desk.facts("R3.fabric")
-    if not facts and kind is FabricKind.NONE and desk.single_node:
-        return [*out, desk.paper("one node without a fabric: nothing leaves it", "network.fabric.kind")]
-    nothing = Part(
-        Verdict.UNPROVEN,
-        "no node was looked at for its fabric",
-        (),
-        "run 'fourplane prove' on the nodes",
-        Remedy.MEASURE,
-        measured=True,
-    )
-    return out + (facts or [nothing])
+    kinds, details = desk.shown_facts("R3.fabric", "kind")
+    if not kinds:
+        reason, fix = "no node was looked at for its fabric", "run 'fourplane prove' on the nodes"
+        out.append(Part(Verdict.UNPROVEN, reason, (), fix, Remedy.MEASURE, measured=True))
+    out += kinds
+    # rails, GPUDirect and SHARP are seen by no probe; an all-reduce at its expected rate shows them
+    out += [part for part in details if part.verdict is Verdict.FAILED]
+    if any(part.verdict is not Verdict.FAILED for part in details):
+        out.append(_across_nodes(desk, "rails, GPUDirect RDMA and SHARP are promises until traffic shows them"))
+    return out
 
 
 def shown_at_scale(key: str, condition: str, what: str) -> Parts:
@@ -205,7 +202,7 @@ def _across_nodes(desk: Desk, otherwise: str) -> Part:
     if not desk.gpus_seen:
         reason = "the all-reduce ran without GPUs, so it says nothing about the fabric between them"
         return replace(part, verdict=Verdict.UNPROVEN, reason=reason, fix=ON_TARGET, remedy=Remedy.MEASURE_GPU)
-    spanned, declared = desk.allreduce_nodes(), desk.node_count
+    spanned, declared = desk.spanned("network.allreduce"), desk.node_count
     if declared is None or spanned < declared:
         known = f"{declared:,} declared" if declared is not None else "an open number of"
         reason = f"the all-reduce spanned {plural(spanned, 'node')} of {known} nodes"

@@ -10,7 +10,7 @@ from fourplane.base.codes import Code, similar
 from fourplane.base.findings import Finding, Level
 from fourplane.base.text import printable
 from fourplane.base.verdicts import Verdict
-from fourplane.review.codes import WAIVER_EXPIRED, WAIVER_NOT_POSSIBLE, WAIVER_UNKNOWN, WAIVER_UNOWNED
+from fourplane.review.codes import WAIVER_NOT_POSSIBLE, WAIVER_UNKNOWN, WAIVER_UNOWNED
 from fourplane.review.model import Condition
 from fourplane.review.wording import is_named
 from fourplane.spec.economics import Waiver
@@ -55,16 +55,14 @@ def check_waivers(
     waivers: Sequence[Waiver],
     known: Collection[str],
     fixed: Collection[str],
-    today: date,
     cite: Callable[[str], tuple[str, int, int]],
 ) -> list[Finding]:
-    """Return what is wrong with the waivers themselves.
+    """Return what is wrong with the waivers themselves; that one has ended the loader says already.
 
     Args:
         waivers: as declared.
         known: ids of all conditions and areas.
         fixed: ids of conditions that can't be waived.
-        today: day of the review, UTC.
         cite: gives file, line and column of a path such as ``waivers[0].until``.
     """
     findings: list[Finding] = []
@@ -89,9 +87,6 @@ def check_waivers(
             key = "reason" if is_named(waiver.owner) else "owner"
             message = f"the waiver of {name} has no {key}, so it has no effect"
             add(number, key, WAIVER_UNOWNED, Level.ERROR, message, printable(getattr(waiver, key)), f"a named {key}")
-        elif waiver.until < today:
-            message = f"the waiver of {name} by {printable(waiver.owner)} ended on {waiver.until}"
-            add(number, "until", WAIVER_EXPIRED, Level.WARNING, message, str(waiver.until), f"{today} or later")
     return findings
 
 

@@ -44,6 +44,10 @@ def resolve_plain(text: str) -> Any:
 
 
 def _number_or_day(text: str) -> Any:
+    if text.isdecimal() and text.isascii() and len(text) < 16 and (text[0] != "0" or text == "0"):
+        return int(text)
+    if " " in text:  # a quantity, as most values that begin with a digit are
+        return text
     if _INT.fullmatch(text):
         whole = int(text)
         if str(whole) == text:

@@ -8,20 +8,37 @@ from typing import Any
 
 from fourplane.spec.positions import Place, Positions, join_path
 
-__all__ = ["Node", "find_node", "positions_of"]
+__all__ = ["Branch", "Node", "find_node", "positions_of"]
 
 
 class Node:
-    """Place of one value, and the places of what it holds; shared where an alias shares the value."""
+    """Place of one value; shared where an alias shares the value."""
 
-    __slots__ = ("items", "keys", "mark", "removed")
+    __slots__ = ("mark",)
+
+    keys: dict[str, tuple[Any, Node]] | None = None
+    """Of a mapping: mark of the key and node of the value, by key."""
+    items: list[Node] | None = None
+    """Of a list: the nodes of its items."""
 
     def __init__(self, mark: Any) -> None:
         self.mark = mark
-        self.keys: dict[str, tuple[Any, Node]] | None = None
-        """Of a mapping: mark of the key and node of the value, by key."""
-        self.items: list[Node] | None = None
-        """Of a list: the nodes of its items."""
+
+    @property
+    def place(self) -> Place:
+        """Return line and column, 1-based."""
+        return (self.mark.line + 1, self.mark.column + 1)
+
+
+class Branch(Node):
+    """Place of a mapping or a list, with the places of what it holds."""
+
+    __slots__ = ("items", "keys", "removed")
+
+    def __init__(self, mark: Any, *, is_map: bool) -> None:
+        super().__init__(mark)
+        self.keys = {} if is_map else None
+        self.items = None if is_map else []
         self.removed: tuple[int, ...] = ()
         """Of a list: the items that were taken out, by their first index, ascending."""
 
@@ -36,11 +53,6 @@ class Node:
             if removed <= index:
                 index += 1
         return index
-
-    @property
-    def place(self) -> Place:
-        """Return line and column, 1-based."""
-        return (self.mark.line + 1, self.mark.column + 1)
 
 
 def find_node(root: Node | None, parts: tuple[str | int, ...]) -> tuple[Any, Node] | None:
@@ -97,7 +109,8 @@ class _Places(Mapping[str, Place]):
                 match = re.match(r"\[(\d{1,9})\]", rest, re.ASCII)
                 if match is None or int(match[1]) >= len(node.items):
                     break
-                written += f"[{node.first_index(int(match[1]))}]"
+                index = int(match[1])
+                written += f"[{node.first_index(index) if isinstance(node, Branch) else index}]"
                 key_mark, node, rest = None, node.items[int(match[1])], rest[match.end() :]
                 continue
             start = 1 if written and rest.startswith(".") else 0

@@ -16,14 +16,11 @@ from fourplane.spec import codes
 from fourplane.spec.positions import join_path
 from fourplane.spec.problems import problem
 from fourplane.spec.schema import model_at, nearest_key
-from fourplane.spec.tree import Node
+from fourplane.spec.tree import Branch, Node
 from fourplane.spec.types import Model
-from fourplane.spec.yaml_tree import Document
+from fourplane.spec.yaml_tree import MOST_FINDINGS, Document
 
-__all__ = ["MOST_FINDINGS", "Validated", "validate"]
-
-MOST_FINDINGS = 1000
-"""Findings of one file that are shown; one more says how many are not."""
+__all__ = ["Validated", "validate"]
 
 _ROUNDS = 16  # an entry can lose its required key, then its parent, and so on up to the root: 7 levels
 
@@ -115,16 +112,16 @@ def _dropped(model: type[Model], error: Any) -> Iterable[str]:
 
 def _prune(data: Any, root: Node, locations: Iterable[Parts]) -> None:
     """Remove the values at ``locations`` from data and places alike."""
-    items: dict[int, tuple[list[Any], Node, set[int]]] = {}
+    items: dict[int, tuple[list[Any], Branch, set[int]]] = {}
     for parts in locations:
         holder, node = _descend(data, root, parts[:-1])
         last = parts[-1]
         if isinstance(holder, dict) and node is not None:
             holder.pop(last, None)
-        elif isinstance(holder, list) and node is not None and node.items is not None and isinstance(last, int):
+        elif isinstance(holder, list) and isinstance(node, Branch) and isinstance(last, int):
             items.setdefault(id(holder), (holder, node, set()))[2].add(last)
-    for values, node, indices in items.values():
-        node.remove(indices)
+    for values, branch, indices in items.values():
+        branch.remove(indices)
         values[:] = [value for index, value in enumerate(values) if index not in indices]
 
 

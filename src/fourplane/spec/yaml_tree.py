@@ -34,10 +34,10 @@ from fourplane.base.text import shorten
 from fourplane.spec import codes
 from fourplane.spec.positions import join_path
 from fourplane.spec.scalars import resolve_plain
-from fourplane.spec.tree import Node
+from fourplane.spec.tree import Branch, Node
 from fourplane.spec.yaml_errors import not_utf8, syntax_error
 
-__all__ = ["LIMITS", "Document", "Limits", "read_yaml"]
+__all__ = ["LIMITS", "MOST_FINDINGS", "Document", "Limits", "read_yaml"]
 
 if not yaml.__with_libyaml__:  # the wheels on PyPI always bring it
     raise ImportError("PyYAML was built without libyaml; install a binary wheel of PyYAML")
@@ -61,6 +61,9 @@ class Limits:
 
 
 LIMITS = Limits()
+
+MOST_FINDINGS = 1000
+"""Findings of one file that are shown; one more says how many are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +92,22 @@ class _StopReading(Exception):  # noqa: N818 - not an error of the program: the 
 class _Frame:
     """One open mapping or list."""
 
-    __slots__ = ("anchor", "count", "data", "height", "is_map", "key", "key_mark", "node")
+    __slots__ = ("anchor", "count", "data", "height", "key", "key_mark", "keys", "node")
 
-    def __init__(self, is_map: bool, node: Node, anchor: str | None) -> None:
-        self.is_map = is_map
+    def __init__(self, node: Branch, anchor: str | None, count: int) -> None:
         self.node = node
         self.anchor = anchor
-        self.data: Any = {} if is_map else []
-        if is_map:
-            node.keys = {}
-        else:
-            node.items = []
-        self.key: str | None = None  # None: the next node is a key
+        self.keys = node.keys
+        self.data: Any = [] if node.keys is None else {}
+        self.key: str | None = None  # of a mapping; None: the next node is a key
         self.key_mark: Any = None
-        self.count = 1
+        self.count = count
         self.height = 1
+
+    @property
+    def wants_key(self) -> bool:
+        """Tell whether the next node is a key."""
+        return self.keys is not None and self.key is None
 
 
 @dataclass(slots=True)
@@ -126,14 +130,15 @@ class _Reader:
         self.file = file
         self.limits = limits
         self.findings: list[Finding] = []
+        self.hidden = 0
         self.stack: list[_Frame] = []
+        self.frame: _Frame | None = None  # top of the stack
         self.anchors: dict[str, _Anchored] = {}
         self.count = 0
         self.documents = 0
         self.data: Any = None
         self.root: Node | None = None
         self.handlers: dict[type[Event], Callable[[Any], None]] = {
-            ScalarEvent: self._scalar,
             MappingStartEvent: self._start,
             SequenceStartEvent: self._start,
             MappingEndEvent: self._end,
@@ -146,16 +151,25 @@ class _Reader:
         """Consume the whole stream."""
         get = CParser(content).get_event
         handlers = self.handlers
+        scalar: Callable[[Any], None] = self._scalar
         while (event := get()) is not None:
-            handler = handlers.get(type(event))
-            if handler is not None:
-                handler(event)
+            kind = type(event)
+            if kind is ScalarEvent:
+                scalar(event)
+            elif kind in handlers:
+                handlers[kind](event)
+        if self.hidden:
+            message = f"{self.hidden:,} more findings are not shown"
+            found, most = f"{self.hidden:,} more", f"at most {MOST_FINDINGS:,}"
+            self.findings.append(
+                codes.finding(codes.TOO_MANY, message, file=self.file, line=1, column=1, found=found, expected=most)
+            )
 
     def path(self) -> str:
         """Return the path of the node that is being read."""
         parts: list[str | int] = []
         for frame in self.stack:
-            if frame.is_map:
+            if frame.keys is not None:
                 if frame.key is not None and frame.key != _DROP:
                     parts.append(frame.key)
             else:
@@ -164,6 +178,9 @@ class _Reader:
 
     def find(self, code: codes.Code, mark: Any, message: str, found: str, expected: str, fix: str = "") -> None:
         """Record a finding at ``mark``."""
+        if len(self.findings) >= MOST_FINDINGS:
+            self.hidden += 1
+            return
         self.findings.append(
             codes.finding(
                 code,
@@ -201,25 +218,39 @@ class _Reader:
         self.count += 1
         if self.count > self.limits.nodes:
             self._grow(event.start_mark, 0, 0)
-        stack = self.stack
-        frame = stack[-1] if stack else None
-        if frame is not None and frame.is_map and frame.key is None:
-            self._key(frame, event.value, event.start_mark, event.implicit[0])
-            if event.anchor is not None:
-                self.anchors[event.anchor] = _Anchored(event.value, Node(event.start_mark), 1, 0)
-            return
-        tag = event.tag
-        if tag is None:
-            value = resolve_plain(event.value) if event.implicit[0] else event.value
-        elif tag in _STR_TAGS:
-            value = event.value
+        frame = self.frame
+        text = event.value
+        if event.anchor is not None or event.tag is not None or frame is None:
+            self._rare_scalar(frame, event)
+        elif frame.keys is None:
+            frame.data.append(resolve_plain(text) if event.implicit[0] else text)
+            frame.node.items.append(Node(event.start_mark))  # type: ignore[union-attr]
+        elif frame.key is None:
+            if text in frame.keys or not 0 < len(text) <= self.limits.key or text == "<<":
+                self._key(frame, text, event.start_mark, event.implicit[0])
+            else:
+                frame.key, frame.key_mark = text, event.start_mark
         else:
+            if frame.key != _DROP:
+                frame.data[frame.key] = resolve_plain(text) if event.implicit[0] else text
+                frame.keys[frame.key] = (frame.key_mark, Node(event.start_mark))
+            frame.key = None
+
+    def _rare_scalar(self, frame: _Frame | None, event: ScalarEvent) -> None:
+        """Take a scalar with an anchor or a tag, or one that is the whole document."""
+        mark, value = event.start_mark, event.value
+        if event.tag is not None and event.tag not in _STR_TAGS:
             self._tag(event)
-            value = resolve_plain(event.value)
-        node = Node(event.start_mark)
+        is_key = frame is not None and frame.wants_key
+        if not is_key and (event.implicit[0] or (event.tag is not None and event.tag not in _STR_TAGS)):
+            value = resolve_plain(value)
+        node = Node(mark)
         if event.anchor is not None:
             self.anchors[event.anchor] = _Anchored(value, node, 1, 0)
-        self._put(frame, value, node)
+        if frame is not None and is_key:
+            self._key(frame, event.value, mark, event.implicit[0])
+        else:
+            self._put(frame, value, node)
 
     def _tag(self, event: Any) -> None:
         tag = shorten(event.tag.replace("tag:yaml.org,2002:", "!!"), 60)
@@ -236,8 +267,8 @@ class _Reader:
             expected = f"a key of 1 to {self.limits.key} characters"
             self.find(codes.BAD_KEY, mark, f"{found} can't be a key here", found=found, expected=expected)
             frame.key = _DROP
-        elif frame.node.keys is not None and key in frame.node.keys:
-            first = frame.node.keys[key][0]
+        elif frame.keys is not None and key in frame.keys:
+            first = frame.keys[key][0]
             frame.key = key
             shown = shorten(key, 60)
             self.find(
@@ -255,7 +286,7 @@ class _Reader:
     def _put(self, frame: _Frame | None, value: Any, node: Node) -> None:
         if frame is None:
             self.data, self.root = value, node
-        elif frame.is_map:
+        elif frame.keys is not None:
             key = frame.key
             if key is None:  # a collection stands where a key belongs
                 what = "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a value"
@@ -265,7 +296,7 @@ class _Reader:
                 return
             if key != _DROP:
                 frame.data[key] = value
-                frame.node.keys[key] = (frame.key_mark, node)  # type: ignore[index]
+                frame.keys[key] = (frame.key_mark, node)
             frame.key = None
         else:
             frame.data.append(value)
@@ -275,14 +306,15 @@ class _Reader:
         self._grow(event.start_mark, 1, 1)
         if event.tag is not None and event.tag not in _COLLECTION_TAGS:
             self._tag(event)
-        self.stack.append(_Frame(type(event) is MappingStartEvent, Node(event.start_mark), event.anchor))
+        node = Branch(event.start_mark, is_map=type(event) is MappingStartEvent)
+        self.frame = _Frame(node, event.anchor, self.count)
+        self.stack.append(self.frame)
         if event.anchor is not None:
             self.anchors.pop(event.anchor, None)
-        self.stack[-1].count = self.count
 
     def _end(self, _: Any) -> None:
         frame = self.stack.pop()
-        parent = self.stack[-1] if self.stack else None
+        self.frame = parent = self.stack[-1] if self.stack else None
         if parent is not None and parent.height <= frame.height:
             parent.height = frame.height + 1
         if frame.anchor is not None:
@@ -293,7 +325,7 @@ class _Reader:
     def _alias(self, event: AliasEvent) -> None:
         anchor = event.anchor or ""
         known = self.anchors.get(anchor)
-        frame = self.stack[-1] if self.stack else None
+        frame = self.frame
         if known is None:
             within = any(open_frame.anchor == anchor for open_frame in self.stack)
             name = shorten(anchor, 60)
@@ -303,7 +335,7 @@ class _Reader:
         self._grow(event.start_mark, known.count, known.height)
         if frame is not None and known.height and frame.height <= known.height:
             frame.height = known.height + 1
-        if frame is not None and frame.is_map and frame.key is None and isinstance(known.data, str):
+        if frame is not None and frame.wants_key and isinstance(known.data, str):
             self._key(frame, known.data, event.start_mark, plain=False)
         else:
             self._put(frame, known.data, known.node)

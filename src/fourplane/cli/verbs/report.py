@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import click
@@ -42,6 +44,7 @@ def command(root: Path, output: Path | None, as_json: bool) -> int:
         click.echo(report_bytes(written.view), nl=False)
         talk(f"wrote {written.path}")
     else:
-        click.echo(written.summary(width=WIDTH, colour=click.get_text_stream("stdout").isatty()))
+        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        click.echo(written.summary(width=WIDTH, colour=colour))
         click.echo(str(written.path))
     return int(exit_code(written.view.review.verdict))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -45,7 +46,7 @@ def command(root: Path, as_json: bool) -> int:
     else:
         from fourplane.report.terminal import render_review
 
-        colour = click.get_text_stream("stdout").isatty()
+        colour = sys.stdout.isatty()
         click.echo(render_review(result, rows, width=WIDTH, colour=colour))
         if result.findings:
             click.echo("\nFindings")

@@ -29,7 +29,7 @@ def gpu_model_ambiguous(design: Design) -> Iterator[Problem]:
     """A bare family name with several boards and no form factor."""
     for _, shape in design.gpu_shapes:
         if shape.gpu_model and not shape.form_factor:
-            boards = design.catalog.candidates(shape.gpu_model)
+            boards = design.boards(shape.gpu_model)
             if len(boards) > 1:
                 names = ", ".join(board.title for board in boards)
                 message = f"{shape.name}: {shape.gpu_model} may be {names}"
@@ -41,7 +41,7 @@ def gpu_form_factor_unknown(design: Design) -> Iterator[Problem]:
     """A known model on a board that the catalogue has not."""
     for _, shape in design.gpu_shapes:
         if shape.gpu_model and shape.form_factor:
-            boards = design.catalog.candidates(shape.gpu_model)
+            boards = design.boards(shape.gpu_model)
             factors = sorted({board.form_factor for board in boards})
             if factors and shape.form_factor not in factors:
                 message = f"{shape.name}: {shape.gpu_model} is known as {', '.join(factors)}, not {shape.form_factor}"
@@ -126,11 +126,11 @@ def cpu_cores_too_few(design: Design) -> Iterator[Problem]:
 
 
 def _least_cores(design: Design, board: Subject | None) -> tuple[float, str]:
-    for node in design.catalog.subjects.values() if board else ():
-        cores, gpus = node.fact("cpu_cores"), node.fact("gpus")
-        if board and node.gpu == board.key and cores and gpus:
-            usual = cores.low / gpus.low
-            return usual / 2, f"a published {node.title} has {usual:g} ({cores.sources[0].title})"
+    node = design.published_nodes.get(board.key) if board else None
+    cores, gpus = (node.fact("cpu_cores"), node.fact("gpus")) if node else (None, None)
+    if node and cores and gpus:
+        usual = cores.low / gpus.low
+        return usual / 2, f"a published {node.title} has {usual:g} ({cores.sources[0].title})"
     return FALLBACK_CORES_PER_GPU, f"{FALLBACK_CORES_PER_GPU} are the least"
 
 
@@ -200,8 +200,8 @@ def target_gpu_absent(design: Design) -> Iterator[Problem]:
 
 
 def _same_family(design: Design, one: str, other: str) -> bool:
-    left = {board.key for board in design.catalog.candidates(one)}
-    right = {board.key for board in design.catalog.candidates(other)}
+    left = {board.key for board in design.boards(one)}
+    right = {board.key for board in design.boards(other)}
     return bool(left & right) or one.casefold().strip() == other.casefold().strip()
 
 

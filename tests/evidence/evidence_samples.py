@@ -14,8 +14,8 @@ START = datetime(2026, 12, 1, 4, 39, 20, tzinfo=UTC)
 
 def seen(metric: str, value: Value, unit: str = "", *, subject: str = "node:n1", **more: Any) -> Observation:
     """Return a measured observation."""
-    minute = more.pop("minute", 0)
-    return Observation(subject, metric, value, unit, more.pop("method", "probe/1"), START + timedelta(minutes=minute), **more)
+    at = START + timedelta(minutes=more.pop("minute", 0))
+    return Observation(subject, metric, value, unit, more.pop("method", "probe/1"), at, **more)
 
 
 def absent(metric: str, reason: str, *, subject: str = "node:n1") -> Observation:

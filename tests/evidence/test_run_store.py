@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -187,7 +188,9 @@ def test_latest_names_no_run(root: Path) -> None:
         assert code_of(lambda: store.begin("latest", {})) == "evidence-name-refused"
 
 
-@pytest.mark.parametrize("name", ["../../evil", "/etc/passwd", "..", ".", ".hidden", "a b", "node:n1/gpu:0", "ü%2F", "HEAD"])
+@pytest.mark.parametrize(
+    "name", ["../../evil", "/etc/passwd", "..", ".", ".hidden", "a b", "node:n1/gpu:0", "ü%2F", "HEAD"]
+)
 def test_names_with_a_meaning_to_file_systems_stay_inside(root: Path, name: str) -> None:
     with RunStore.open(root, write=True) as store:
         store.begin(name, {})
@@ -238,7 +241,7 @@ def test_where_a_folder_cannot_be_locked_a_file_is(root: Path, monkeypatch: pyte
     real = fcntl.flock
 
     def flock(fd: int, how: int) -> None:
-        if os.path.isdir(f"/proc/self/fd/{fd}"):
+        if stat.S_ISDIR(os.fstat(fd).st_mode):
             raise OSError(errno.EBADF, "Bad file descriptor")
         real(fd, how)
 
@@ -251,9 +254,7 @@ def test_where_a_folder_cannot_be_locked_a_file_is(root: Path, monkeypatch: pyte
         assert store.verify() == []
 
 
-def test_a_failed_write_records_nothing_and_the_next_attempt_works(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_records_nothing_and_the_next_attempt_works(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with RunStore.open(root, write=True) as store:
         store.begin("r1", {})
         with monkeypatch.context() as patch:
@@ -262,7 +263,7 @@ def test_a_failed_write_records_nothing_and_the_next_attempt_works(
             def replace(source: object, target: object) -> None:
                 if str(target).endswith("inventory@n1.json"):
                     raise full
-                os.rename(str(source), str(target))
+                Path(str(source)).rename(str(target))
 
             patch.setattr(os, "replace", replace)
             assert code_of(lambda: record_inventory(store)) == "evidence-write-failed"

@@ -201,7 +201,7 @@ def full_rows() -> list[FactRow]:
 
 
 def row(fact: str, verdict: Verdict = Verdict.PASSED, **changes: Any) -> FactRow:
-    plane, metric = FACTS.get(fact, (Plane.COMPUTE, "compute.cpu.model"))
+    plane, metric = FACTS.get(fact, (Plane.COMPUTE, "compute.cpu.cores"))
     base = FactRow(
         plane, "node:n1", fact, "declared", "", "found", verdict, f"reason of {fact}", (observe(metric).reference,)
     )
@@ -239,12 +239,12 @@ def make_case(
     observations: Iterable[Observation] | None = None,
     *,
     now: datetime = NOW,
-    findings: tuple[Finding, ...] = (),
+    file_findings: tuple[Finding, ...] = (),
     damage: tuple[Finding, ...] = (),
     positions: Positions | None = None,
 ) -> Case:
     declaration = Declaration(**(full() if data is None else data))
-    workspace = Workspace(Path(), declaration, FILE, positions or Positions(), findings=findings)
+    workspace = Workspace(Path(), declaration, FILE, positions or Positions(), findings=file_findings)
     seen = full_observations() if observations is None else observations
     return Case(workspace, ObservationIndex(seen), Catalog(), now, damage)
 

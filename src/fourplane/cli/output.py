@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -12,9 +13,17 @@ import click
 from fourplane.base.findings import Finding, Level, sorted_findings
 from fourplane.base.text import plural, printable
 
-__all__ = ["print_findings", "print_json", "talk"]
+__all__ = ["WIDTH", "colour_wanted", "print_findings", "print_json", "talk"]
+
+WIDTH = 80
+"""Cells of a line, whatever the terminal: what is printed is also mailed and pasted into tickets."""
 
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "cyan"}
+
+
+def colour_wanted() -> bool:
+    """Tell whether stdout is a terminal whose user wants colours (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def talk(text: str) -> None:

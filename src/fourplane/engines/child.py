@@ -84,7 +84,7 @@ def run_child(
     for line in output.rest():
         lines.append(line)
         on_line(line)
-    error = f"stopped: more than {limits.stdout_bytes:,} bytes on stdout" if output.flooded else ""
+    trouble = f"stopped: more than {limits.stdout_bytes:,} bytes on stdout" if output.flooded else ""
     return Result(
         node=node,
         returncode=process.returncode,
@@ -93,7 +93,7 @@ def run_child(
         duration_s=time.monotonic() - started,
         timed_out=stopped == "deadline",
         cancelled=stopped == "cancelled",
-        error=error,
+        error=trouble,
     )
 
 

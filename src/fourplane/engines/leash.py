@@ -85,7 +85,7 @@ def main(argv: list[str]) -> int:
         signal.signal(number, lambda received, _frame: asked.append(received))
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     try:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
         return 127

@@ -43,9 +43,8 @@ def mpi_folders() -> Iterator[dict[str, str]]:
         bases.append(_SHARED_MEMORY)
     for base in bases:
         _remove_stale(base)
-    folders = [Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base)) for base in bases]
-    locks = [_lock(folder) for folder in folders]
-    session, segments = folders[0], folders[-1]
+    held = [_locked_folder(base) for base in bases]
+    session, segments = held[0][0], held[-1][0]
     try:
         yield {
             "TMPDIR": str(session),
@@ -53,11 +52,9 @@ def mpi_folders() -> Iterator[dict[str, str]]:
             "OMPI_MCA_btl_sm_backing_directory": str(segments),
         }
     finally:
-        for folder in folders:
+        for folder, lock in held:
             shutil.rmtree(folder, ignore_errors=True)
-        for lock in locks:
-            if lock is not None:
-                os.close(lock)
+            os.close(lock)
 
 
 def mpirun_argv(mpirun: str, python: str, ranks: int, command: list[str], grace_s: float) -> list[str]:
@@ -71,6 +68,18 @@ def mpirun_argv(mpirun: str, python: str, ranks: int, command: list[str], grace_
     if os.geteuid() == 0:
         options.append("--allow-run-as-root")
     return [python, leash.__file__, f"{grace_s:g}", mpirun, *options, python, *command]
+
+
+def _locked_folder(base: Path) -> tuple[Path, int]:
+    """Make a folder and lock it; again, when another engine took it for stale in between."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
+        lock = _lock(folder)
+        if lock is None:
+            continue
+        if folder.exists():
+            return folder, lock
+        os.close(lock)
 
 
 def _lock(folder: Path) -> int | None:
@@ -97,5 +106,3 @@ def _remove_stale(base: Path) -> None:
         if lock is not None:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
-
-

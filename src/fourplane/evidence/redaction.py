@@ -198,9 +198,8 @@ def _shapes(text: str, kinds: Counter[str]) -> str:
     for kind, needles, pattern in _SHAPES:
         if any(needle in text for needle in needles):
             text, count = pattern.subn(marker(kind), text)
-            kinds[kind] += count
-            if not count:
-                del kinds[kind]
+            if count:
+                kinds[kind] += count
     return text
 
 

@@ -16,7 +16,7 @@ MARKER = re.compile(r"\[redacted:[a-z-]{1,24}\]")
 # every name of redaction_keys holds one of these; a text without any is left alone at once
 _ANY_NAME = re.compile(r"pass|pwd|secret|token|credential|key|jwt|bearer|cookie|authorization|sess|auth", re.IGNORECASE)
 _ASSIGNMENT = re.compile(
-    r"(?<![\w.-])(?P<key>[\w.-]++)(?P<close>\\{0,4}[\"'`]?\]?)[ \t]{0,64}+(?P<sep>=>|[:+?]=|==?|:)(?![:=])"
+    r"(?<![\w.-])(?P<key>[\w.-]++)(?P<close>\\{0,4}[\"'`]?\]?)[ \t]{0,64}+(?P<sep>=>|[:+?]=|==?|:(?!:))"
 )
 _NAME_VALUE = re.compile(
     r"(?<![\w.-])name[\"']?[ \t]{0,64}+:[ \t]{0,64}+[\"']?(?P<key>[\w.-]++)[\"']?"
@@ -33,6 +33,7 @@ _LINE_START = re.compile(
 )
 _OPENING = re.compile(r"\\{0,4}[\"'`]")
 _WORD = re.compile(r"[^\s\"'`&<>]++")
+_WHOLE_WORD = re.compile(r"\S++")
 _SHORT_WORD = re.compile(r"[^\s\"'`&<>,;]++")
 _BODY = {quote: re.compile(rf"(?:[^{quote}\\\n]|\\[^\n])*+") for quote in "\"'`"}
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]{0,64}+\r?$")
@@ -137,7 +138,8 @@ def _span(text: str, match: re.Match[str], level: Secrecy, cursor: _Cursor) -> t
     if text.startswith("[", start) and not MARKER.match(text, start):
         closing = text.find("]", start, line_end)
         return start, line_end if closing == -1 else closing + 1
-    word = (_SHORT_WORD if colon else _WORD).match(text, start, line_end)
+    shape = _SHORT_WORD if colon else _WHOLE_WORD if at_line_start else _WORD
+    word = shape.match(text, start, line_end)
     if word is None or (colon and word.group().startswith("{")):
         return start, start
     return start, start + len(word.group().rstrip(",;)"))

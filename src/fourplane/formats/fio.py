@@ -127,6 +127,8 @@ def _job(job: dict[str, Any], position: int, version: str, shared: dict[str, Any
     if not isinstance(error, int):
         reading.refuse("fio-job-refused", 0, f"{name}: error {error!r}"[:200])
         return
+    idle: list[FioJob] = []
+    moved = False
     for direction in ("read", "write", "trim"):
         section = job.get(direction)
         if section is None:
@@ -134,8 +136,13 @@ def _job(job: dict[str, Any], position: int, version: str, shared: dict[str, Any
         record = _direction(section, direction, name, version, error, options) if isinstance(section, dict) else None
         if record is None:
             reading.refuse("fio-job-refused", 0, f"{name}: {direction}")
-        elif record.io_bytes > 0 or error:
+        elif record.io_bytes > 0:
             reading.records.append(record)
+            moved = True
+        else:
+            idle.append(record)
+    if error and not moved:
+        reading.records += idle[:1]  # a job that failed before it moved a byte must not vanish
 
 
 def _direction(

@@ -214,6 +214,13 @@ class _Reader:
             self.run.rows.append(row)
 
     def finish(self, text: str) -> None:
+        rows = self.run.rows
+        if rows and not self.run.concluded and text and not text.endswith("\n"):
+            last = text[text.rfind("\n") + 1 :]
+            if rows[-1].line == text.count("\n") + 1:  # all cells are there, but the last one may be half a number
+                rows.pop()
+                self.reading.refuse("nccl-row-cut", text.count("\n") + 1, last)
+                self.run.bad_rows += 1
         self._close()
         reading = self.reading
         if not any(run.rows for run in reading.records):

@@ -91,9 +91,9 @@ def parse_line(text: str) -> ProbeLine | None:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    # json reads NaN, Infinity and 1e999; none of them is a figure, and none can be written back as JSON
-    if not isinstance(data, dict) or data.get("t") not in {"begin", "raw", "observation", "progress", "end"}:
+    if not isinstance(data, dict) or data.get("t") not in ("begin", "raw", "observation", "progress", "end"):
         return None
+    # json reads NaN, Infinity and 1e999; none of them is a figure, and none can be written back as JSON
     if not finite_json(data):
         return None
     if "\\ud" in text.lower():

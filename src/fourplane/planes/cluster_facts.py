@@ -84,6 +84,8 @@ def cluster_rows(found: Found) -> Iterator[FactRow]:
 
 def _row(found: Found, fact: ClusterFact, declared: Any, quoted: list[Promise], given: list[Promise]) -> FactRow:
     seen = found.every(fact.metric) if fact.metric else []
+    if fact.plane is Plane.NETWORK and str(declared) != "none":
+        seen = [one for one in seen if not _on_stand_in(found, one)]
     measured = [one for one in seen if one.state is State.MEASURED and one.value is not None]
     verdict, reason = _decide(found, fact, declared, quoted, seen, measured)
     texts = list(dict.fromkeys(shown(one.value, one.unit) for one in measured))
@@ -100,6 +102,12 @@ def _row(found: Found, fact: ClusterFact, declared: Any, quoted: list[Promise], 
         reason=printable(reason),
         evidence=(*places, *(p.place for p in given), *(one.reference for one in seen[:20])),
     )
+
+
+def _on_stand_in(found: Found, one: Observation) -> bool:
+    """Tell whether a word on the fabric comes from a machine that only stands in for the cluster."""
+    pool = found.pool_of(one.subject.removeprefix("node:").split("/", 1)[0])
+    return pool is not None and pool.view.is_stand_in
 
 
 def _text(fact: ClusterFact, value: Any) -> str:
@@ -123,7 +131,7 @@ def _decide(
             return Verdict.PASSED, "declared as one node without a fabric; nothing has to leave it"
         return Verdict.UNPROVEN, f"nobody looked at the node's network; {fact.prove}"
     for who, want in wanted:
-        odd = [one for one in measured if fact.compare(want, _scaled(fact, one.value), catalog)[0] is False]
+        odd = [one for one in measured if fact.compare(want, _have(found, fact, one.value), catalog)[0] is False]
         if odd:
             where = name_list([one.subject.removeprefix("node:") for one in odd])
             return Verdict.FAILED, f"{where}: found {shown(odd[0].value, odd[0].unit)}; {_text(fact, want)} is {who}"
@@ -137,8 +145,14 @@ def _decide(
     silent = [node for node in found.case.observations.nodes() if node not in nodes]
     if silent and fact.plane is not Plane.STORAGE and fact.plane is not Plane.CONTROL:
         return Verdict.UNPROVEN, f"{name_list(silent)} did not say; {fact.prove}"
-    return Verdict.PASSED, f"found as {' and '.join(who for who, _ in wanted)} on {name_list(sorted(nodes))}"
+    standing = any(_on_stand_in(found, one) for one in measured)
+    note = ", a stand-in: it holds for that machine only" if standing else ""
+    return Verdict.PASSED, f"found as {' and '.join(who for who, _ in wanted)} on {name_list(sorted(nodes))}{note}"
 
 
-def _scaled(fact: ClusterFact, value: Any) -> Any:
-    return value * fact.scale if fact.scale != 1 and isinstance(value, int | float) else value
+def _have(found: Found, fact: ClusterFact, value: Any) -> Any:
+    """Return a measured value as it is compared: rates in B/s, raised by the declared tolerance."""
+    if fact.scale == 1 or not isinstance(value, int | float):
+        return value
+    tolerance = found.case.declaration.targets.tolerance
+    return value * fact.scale / (1 - tolerance.base) if tolerance and tolerance.base < 1 else value * fact.scale

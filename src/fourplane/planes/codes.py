@@ -28,14 +28,6 @@ define(
     "P5",
 )
 define(
-    "quote-expired",
-    "A quote is no longer valid",
-    "Comparing and reviewing against it shows promises that the provider no longer keeps.",
-    "Ask for a renewed quote and replace the file.",
-    "",
-    "B5",
-)
-define(
     "storage-eats-utilisation",
     "Checkpoint stalls alone take more than the utilisation target leaves",
     "Training stalls for one write in each interval. When that share is larger than one minus the target "

@@ -53,7 +53,8 @@ def within(tolerance: float) -> Comparator:
         remark = (
             f"{short:.1%} below nominal, up to {tolerance:.0%} is what firmware and units take" if short > 0 else ""
         )
-        return short <= tolerance, remark if 0 < short <= tolerance else ""
+        # a hair more, so that a figure at the bound does not fail on the last binary digit
+        return short <= tolerance + 1e-9, remark if 0 < short <= tolerance else ""
 
     return compare
 

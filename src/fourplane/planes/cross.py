@@ -46,16 +46,6 @@ def _has_evidence(design: Design) -> bool:
         return False
 
 
-@rule("quote-expired", Plane.CONTROL)
-def quote_expired(design: Design) -> Iterator[Problem]:
-    """Validity of each quote, and of its prices, against today."""
-    for document in design.workspace.quotes:
-        quote = document.quote
-        if quote.valid_until and quote.valid_until < design.today:
-            message = f"the quote of {quote.provider} was valid until {quote.valid_until}"
-            yield Problem("valid_until", message, str(quote.valid_until), f"{design.today} or later", quote=document)
-
-
 @rule("storage-eats-utilisation", Plane.STORAGE, Level.ERROR)
 def storage_eats_utilisation(design: Design) -> Iterator[Problem]:
     """Share of time in checkpoint stalls against what the target utilisation leaves."""

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from fourplane.catalog.facts import Catalog
 from fourplane.planes.comparators import (
     MEMORY_TOLERANCE,
     NVME_TOLERANCE,
+    Answer,
     Comparator,
     at_least,
     contains,
@@ -55,31 +57,60 @@ class PoolFact:
     prove: str = "run 'fourplane prove' on the nodes of the pool"
 
 
+class Kinds(str):
+    """Several kinds among the devices of one node, as one text; ``parts`` keeps them apart."""
+
+    __slots__ = ("parts",)
+    parts: tuple[str, ...]
+
+
+def _one_value(values: list[Any]) -> Any:
+    """Return the least of numbers, the text that all share, or the kinds with their counts."""
+    if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+        return min(values)
+    counts = Counter(str(value) for value in values)
+    if len(counts) == 1:
+        return next(iter(counts))
+    kinds = Kinds(", ".join(f"{count} × {kind}" for kind, count in counts.items()))
+    kinds.parts = tuple(counts)
+    return kinds
+
+
+def _values(found: Found, metric: str, node: str) -> tuple[list[Any], Observation | None]:
+    """Return a value for each device of a node; else the node's own list."""
+    devices, on_node = found.devices(metric, node), found.of_node(metric, node)
+    if devices:
+        return [one.value for one in devices], devices[0]
+    if on_node is None or on_node.state is not State.MEASURED:
+        return [], on_node
+    return (on_node.value if isinstance(on_node.value, list) else [on_node.value]), on_node
+
+
 def _devices(metric: str) -> Callable[[Found, str], tuple[Any, Observation | None]]:
-    """Return a reader of one value for all devices of a node; differing devices give a text that names them."""
+    """Return a reader of one value for all devices of a node."""
 
     def read(found: Found, node: str) -> tuple[Any, Observation | None]:
-        devices = found.devices(metric, node)
-        on_node = found.of_node(metric, node)
-        values: list[Any] = [one.value for one in devices]
-        if not values and on_node is not None and on_node.state is State.MEASURED:
-            values = on_node.value if isinstance(on_node.value, list) else [on_node.value]
-        first = devices[0] if devices else on_node
-        if not values:
-            return None, first
-        if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
-            return min(values), first
-        kinds = Counter(str(value) for value in values)
-        only = next(iter(kinds))
-        return only if len(kinds) == 1 else ", ".join(f"{n} × {kind}" for kind, n in kinds.items()), first
+        values, observation = _values(found, metric, node)
+        return (_one_value(values) if values else None), observation
 
     return read
 
 
 def _form_factor(found: Found, node: str) -> tuple[Any, Observation | None]:
-    model, observation = _devices("compute.gpu.model")(found, node)
-    board = found.case.catalog.gpu(str(model)) if model else None
-    return (board.form_factor if board else None), observation
+    models, observation = _values(found, "compute.gpu.model", node)
+    boards = [found.case.catalog.gpu(str(model)) for model in models]
+    factors = [board.form_factor for board in boards if board is not None]
+    return (_one_value(factors) if factors and len(factors) == len(boards) else None), observation
+
+
+def _each(compare: Comparator) -> Comparator:
+    """Return a comparator that holds a statement against every kind of device of the node."""
+
+    def compare_each(want: Any, have: Any, catalog: Catalog) -> Answer:
+        answers = [compare(want, part, catalog) for part in (have.parts if isinstance(have, Kinds) else (have,))]
+        return next((a for a in answers if a[0] is False), next((a for a in answers if a[0] is None), answers[0]))
+
+    return compare_each
 
 
 def _nic_count(nics: Any) -> int | None:
@@ -92,8 +123,11 @@ ON_TARGET = "run 'fourplane prove' on a node of the target shape"
 _C, _N = Plane.COMPUTE, Plane.NETWORK
 
 POOL_FACTS = (
-    PoolFact(_C, "gpu.model", "shape.gpu.model", "compute.gpu.model", model_alias, True, _devices("compute.gpu.model")),
-    PoolFact(_C, "gpu.form_factor", "shape.gpu.form_factor", "compute.gpu.model", exact, True, _form_factor),
+    PoolFact(
+        _C, "gpu.model", "shape.gpu.model", "compute.gpu.model", _each(model_alias), True,
+        _devices("compute.gpu.model"),
+    ),
+    PoolFact(_C, "gpu.form_factor", "shape.gpu.form_factor", "compute.gpu.model", _each(exact), True, _form_factor),
     PoolFact(_C, "gpu.count", "shape.gpu.count", "compute.gpu.count", exact, True),
     PoolFact(
         _C, "gpu.memory", "shape.gpu.memory", "compute.gpu.memory", within(MEMORY_TOLERANCE), True,

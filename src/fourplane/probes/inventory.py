@@ -7,7 +7,6 @@ tools is sent as raw text and read on the controller, by the same parsers that r
 
 A child process that hangs, also in the kernel, holds up nothing: it gets its own session, a time limit and a cap on
 what it may write, and is left behind when even SIGKILL does not end it.
-
 Sources: Linux Documentation/ABI (sysfs), proc(5), cgroups(7); help texts of the tools that are called.
 """
 
@@ -29,9 +28,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 VERSION = 1
 TOOL_TIMEOUT_S = 10.0
-OUTPUT_CAP = 1024 * 1024
-READ_CAP = 4 * 1024 * 1024
-
+OUTPUT_CAP, READ_CAP = 1024 * 1024, 4 * 1024 * 1024
 UNITS = {
     "compute.memory.total": "B", "compute.memory.swap": "B", "compute.gpu.memory": "B", "compute.gpu.power_limit": "W",
     "network.nic.speed": "b/s", "storage.local.nvme_total": "B", "storage.scratch.free": "B",
@@ -180,11 +177,9 @@ class Probe:
 
     def read(self, path: str, cap: int = READ_CAP) -> Optional[str]:
         """Return a file's text, None where it can't be read (sysfs answers EINVAL for what is unknown)."""
-        try:
-            with open(self.path(path), "rb") as handle:
-                return handle.read(cap).decode("utf-8", "replace")
-        except OSError:
-            return None
+        with suppress(OSError), open(self.path(path), "rb") as handle:
+            return handle.read(cap).decode("utf-8", "replace")
+        return None
 
     def value(self, path: str) -> str:
         """Return a one-line file without white space around it, "" where it can't be read."""
@@ -192,10 +187,9 @@ class Probe:
 
     def names(self, path: str) -> Optional[List[str]]:
         """Return the entries of a folder in order, None without the folder."""
-        try:
+        with suppress(OSError):
             return sorted(os.listdir(self.path(path)))
-        except OSError:
-            return None
+        return None
 
     def target(self, path: str) -> str:
         """Return the last part of what a link points to, "" where there is none."""
@@ -272,12 +266,11 @@ class Probe:
                     if not data:
                         selector.unregister(key.fd)
         text, errors = (output[pipe].decode("utf-8", "replace") for pipe in pipes)
-        try:
-            code = process.wait(timeout=max(0.1, end - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            return Outcome("failed", text, late)
-        if code == 0:
-            return Outcome("ok", text, code=0)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=max(0.1, end - time.monotonic()))
+        code = process.poll()
+        if not code:
+            return Outcome("failed", text, late) if code is None else Outcome("ok", text, code=0)
         said = one_line(errors) or one_line(text)
         how = "was killed by signal %d" % -code if code < 0 else "ended with status %d" % code
         return Outcome("failed", text, "%s %s%s" % (tool, how, ": " + said if said else ""), code)
@@ -769,13 +762,18 @@ def inventory(p: Probe) -> None:
     p.emit({"t": "end", "ok": True, "seconds": round(time.monotonic() - p.started, 3)})
 
 
-def leave_with_caller() -> None:
-    """Wait for the end of stdin, then end: the caller is gone and nobody reads on."""
-    while os.read(0, 65536):
-        pass
+def leave(*_: Any) -> None:
+    """End at once, and take the tools along: they run in sessions of their own."""
     for pid in list(_children):
         kill(pid)
-    os._exit(1)
+    os._exit(143)
+
+
+def watch_stdin() -> None:
+    """Wait for the end of stdin, then leave: the caller is gone and nobody reads on."""
+    while os.read(0, 65536):
+        pass
+    leave()
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -786,12 +784,13 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser.add_argument("--watch-stdin", action="store_true", help="end when stdin ends")
     parser.add_argument("--root", default="/", metavar="DIR", help="read /proc, /sys and /etc below DIR (for tests)")
     given = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, leave)
     if given.watch_stdin:
-        threading.Thread(target=leave_with_caller, daemon=True).start()
+        threading.Thread(target=watch_stdin, daemon=True).start()
     try:
         inventory(Probe(given.root, given.scratch, given.deadline, sys.stdout.buffer))
     except BrokenPipeError:
-        os._exit(1)  # nobody listens; a normal exit would try to flush and complain
+        leave()  # nobody listens; a normal exit would try to flush and complain
     return 0
 
 

@@ -231,12 +231,10 @@ def _rate(
     return size[0] / time.base / 1e6, f"{what} of {size[1]} within a {within} of {time}{whole}"
 
 
-def _judgement_on(one: Observation, judgements: Iterable[Judgement], prefix: str = "") -> Judgement | None:
-    """Return the judgement that cites the observation, else one whose id starts with ``prefix``."""
-    cited = [j for j in judgements if one.reference in j.evidence]
-    if not cited and prefix:
-        cited = [j for j in judgements if j.id.startswith(prefix)]
-    return cited[0] if cited else None
+def _judgement_on(one: Observation, judgements: Sequence[Judgement], key: str = "") -> Judgement | None:
+    """Return the judgement of that id, else the first that cites the observation."""
+    named = [j for j in judgements if j.id == key]
+    return next(iter(named or [j for j in judgements if one.reference in j.evidence]), None)
 
 
 _KEY = (

@@ -200,6 +200,7 @@ def _curve(curve: Curve, anchors: _Anchors) -> dict[str, Any]:
     return {
         "one": curve,
         "anchor": anchors.of(curve.observation),
+        "wrong": [chart.size_label(p.size) for p in curve.points if p.wrong],
         "wide": _safe(chart.bandwidth_curve(curve)),
         "narrow": _safe(chart.bandwidth_curve(curve, width=350, height=280)),
         "points": [

@@ -97,7 +97,7 @@ def _measure(desk: Desk, fixes: str) -> str:
 
 def _on_target(desk: Desk) -> str:
     gpus = [printable(name) for name in desk.declaration.brief.target_gpus]
-    what = listing(gpus, limit=3) if gpus else "the target GPU"
+    what = " or ".join(gpus[:3]) if gpus else "the target GPU"
     nodes = desk.node_count
     slice_ = "two nodes" if nodes is None or nodes > 1 or not desk.target_pools else "one node"
     return (

@@ -11,12 +11,13 @@ from fourplane.base.findings import Finding, Level
 from fourplane.base.hostlists import expand
 from fourplane.base.text import printable
 from fourplane.base.verdicts import Verdict
+from fourplane.planes.found import Found
 from fourplane.planes.model import Case, FactRow, Judgement
 from fourplane.records.observation import Observation
 from fourplane.review.outcome import Part, Remedy
 from fourplane.review.routing import condition_of_fact, condition_of_finding
 from fourplane.review.staleness import DEFAULT_MAX_AGE, Calendar
-from fourplane.review.wording import fill, lacks
+from fourplane.review.wording import fill, lacks, listing
 from fourplane.spec.compute import Pool, PoolRole
 from fourplane.spec.declaration import Declaration
 from fourplane.spec.network import FabricKind
@@ -32,8 +33,18 @@ _REMEDY = {
 }
 
 
+_NO_TARGET = (PoolRole.LOGIN, PoolRole.CPU, PoolRole.STAND_IN)
+"""Roles of pools whose GPUs, if any, aren't the ones to be bought or rented."""
+
+
 class Desk:
-    """A case with its rows, judgements and findings, sorted by the condition that they speak to."""
+    """A case with its rows, judgements and findings, sorted by the condition that they speak to.
+
+    Attributes:
+        calendar: weighs evidence by its time.
+        gpus_seen: a GPU was found on a node of a pool of target hardware.
+        gpus_elsewhere: other nodes on which one was found: stand-ins, and nodes that no pool names.
+    """
 
     def __init__(
         self,
@@ -57,7 +68,13 @@ class Desk:
         self._by_reference: dict[str, Observation] = {}
         for one in case.observations:  # in order of time, so that the newest of one reference stays
             self._by_reference[one.reference] = one
-        self.gpus_seen = _gpus_seen(case)
+        found = Found(case)
+        self._target_nodes = {
+            node for pool in found.pools if pool.view.pool.role not in _NO_TARGET for node in pool.nodes
+        }
+        with_gpus = [node for node in case.observations.nodes() if found.has_gpu(node)]
+        self.gpus_seen = any(node in self._target_nodes for node in with_gpus)
+        self.gpus_elsewhere = [node for node in with_gpus if node not in self._target_nodes]
 
     @property
     def declaration(self) -> Declaration:
@@ -72,8 +89,7 @@ class Desk:
     @property
     def target_pools(self) -> list[tuple[int, Pool]]:
         """Return (position, pool) of the pools whose GPUs are to be bought or rented."""
-        no_target = (PoolRole.LOGIN, PoolRole.CPU, PoolRole.STAND_IN)
-        return [(i, pool) for i, pool in enumerate(self.declaration.pools) if pool.role not in no_target]
+        return [(i, pool) for i, pool in enumerate(self.declaration.pools) if pool.role not in _NO_TARGET]
 
     @property
     def node_pools(self) -> list[tuple[int, Pool]]:
@@ -127,21 +143,27 @@ class Desk:
             return Part(Verdict.UNPROVEN, otherwise, (), fix, remedy, measured=True)
         open_remedy = remedy if one.verdict is Verdict.UNPROVEN else _REMEDY[one.verdict]
         part = Part(one.verdict, one.reason or one.title, one.evidence, one.fix or fix, open_remedy, measured=True)
-        return self._settle(part, one.evidence, one)
+        cited = self.observations(one.evidence)
+        return self._on_target(self.calendar.weigh(part, cited, one.measured_at), cited)
+
+    def rows(self, condition: str) -> list[FactRow]:
+        """Return the rows of a condition in which somebody declared or promised something."""
+        return [row for row in self._rows[condition] if row.declared or row.promised]
 
     def facts(self, condition: str) -> list[Part]:
-        """Return one part for each declared or promised fact of a condition."""
-        return [self._fact(row) for row in self._rows[condition] if row.declared or row.promised]
-
-    def shown_facts(self, condition: str, word: str) -> tuple[list[Part], list[Part]]:
-        """Return the parts of ``facts`` whose last word is ``word``, and the others."""
-        rows = [row for row in self._rows[condition] if row.declared or row.promised]
-        mine = [self._fact(row) for row in rows if row.fact.rsplit(".", 1)[-1] == word]
-        return mine, [self._fact(row) for row in rows if row.fact.rsplit(".", 1)[-1] != word]
+        """Return what the declared and promised facts of a condition come to."""
+        return self.weigh_rows(self.rows(condition))
 
     def contradictions(self, condition: str) -> list[Part]:
         """Return the facts of a condition that failed; for conditions that facts alone never prove."""
-        return [self._fact(row) for row in self._rows[condition] if row.verdict is Verdict.FAILED]
+        return self.weigh_rows(row for row in self._rows[condition] if row.verdict is Verdict.FAILED)
+
+    def weigh_rows(self, rows: Iterable[FactRow]) -> list[Part]:
+        """Return one part for all facts of one subject of which the same is to be said."""
+        alike: dict[tuple[str, Verdict, str, bool], list[FactRow]] = defaultdict(list)
+        for row in rows:
+            alike[row.subject, row.verdict, row.reason, bool(row.found)].append(row)
+        return [self._facts(*key, group) for key, group in alike.items()]
 
     def design_errors(self, condition: str) -> list[Part]:
         """Return one failed part for each error of the design that speaks to a condition."""
@@ -162,30 +184,35 @@ class Desk:
         cited = self.observations(one.evidence) if one else []
         return max((_span(seen) for seen in cited if seen.number is not None), default=0)
 
-    def _fact(self, row: FactRow) -> Part:
-        name = f"{printable(row.fact)} of {printable(row.subject)}"
-        measured = bool(row.found)
-        part = Part(
-            row.verdict,
-            f"{name}: {row.reason}" if row.reason else f"{name} is {printable(row.found) or 'not found'}",
-            row.evidence,
-            "" if row.verdict is Verdict.PASSED else _FACT_FIX[row.verdict],
-            _REMEDY[row.verdict],
-            measured=measured or row.verdict is not Verdict.FAILED,
-        )
-        if row.verdict is Verdict.PASSED and not measured:
-            return replace(
-                part,
-                verdict=Verdict.UNPROVEN,
-                reason=f"{name} is stated, but nobody looked",
-                fix=_FACT_FIX[Verdict.UNPROVEN],
-                remedy=Remedy.MEASURE,
-            )
-        return self._settle(part, row.evidence, None)
+    def _facts(self, subject: str, verdict: Verdict, reason: str, found: bool, rows: list[FactRow]) -> Part:
+        where = "the cluster" if subject == "cluster" else printable(subject.replace(":", " ", 1))
+        name = f"{listing([printable(row.fact) for row in rows], limit=6)} of {where}"
+        evidence = tuple(dict.fromkeys(ref for row in rows for ref in row.evidence))
+        fix = _FACT_FIX[verdict]
+        if verdict is Verdict.PASSED and not found:
+            verdict, reason, fix = Verdict.UNPROVEN, "stated, but nobody looked", _FACT_FIX[Verdict.UNPROVEN]
+        if verdict is Verdict.UNPROVEN:
+            # a row names what would prove it at the end of its reason; here that has a place of its own
+            reason, command, rest = reason.partition("; run '")
+            fix = f"run '{rest}" if command else fix
+        # a quote that contradicts the declaration needs no measurement to fail
+        measured = found or verdict is not Verdict.FAILED
+        part = Part(verdict, f"{name}: {reason}" if reason else name, evidence, fix, _REMEDY[verdict], measured)
+        return self.calendar.weigh(part, self.observations(evidence))
 
-    def _settle(self, part: Part, references: tuple[str, ...], judgement: Judgement | None) -> Part:
-        measured_at = judgement.measured_at if judgement else None
-        return self.calendar.weigh(part, self.observations(references), measured_at)
+    def _on_target(self, part: Part, cited: list[Observation]) -> Part:
+        """Return the part as unproven where target hardware is declared and none of it was measured."""
+        nodes = {one.subject[5:].split("/", 1)[0] for one in cited if one.subject.startswith("node:")}
+        if part.verdict is not Verdict.PASSED or not self.target_pools or not nodes or nodes & self._target_nodes:
+            return part
+        where = listing([printable(node) for node in sorted(nodes)])
+        return replace(
+            part,
+            verdict=Verdict.UNPROVEN,
+            reason=f"measured only on {where}, which is no target hardware ({part.reason.rstrip('. ')})",
+            fix="run 'fourplane prove' on a node of the target hardware",
+            remedy=Remedy.MEASURE_GPU,
+        )
 
 
 _FACT_FIX = {
@@ -194,11 +221,6 @@ _FACT_FIX = {
     Verdict.STALE: "run 'fourplane prove' again",
     Verdict.WAIVED: "",
 }
-
-
-def _gpus_seen(case: Case) -> bool:
-    counted = (one.number for one in case.observations.every("compute.gpu.count"))
-    return any(number is not None and number > 0 for number in counted)
 
 
 def _count(pool: Pool) -> int | None:

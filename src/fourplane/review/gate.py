@@ -18,6 +18,7 @@ from fourplane.review.model import Area, Condition, Review
 from fourplane.review.outcome import Outcome, Part, Remedy, join
 from fourplane.review.table import AREAS, ConditionSpec, all_conditions
 from fourplane.review.waivers import check_waivers, waive
+from fourplane.review.wording import listing
 
 __all__ = ["review", "review_case"]
 
@@ -95,7 +96,10 @@ def _without_evidence(desk: Desk, parts: Iterable[Part]) -> list[Part]:
 
 def _no_gpu(desk: Desk) -> Part:
     looked = desk.case.observations.every("compute.gpu.count")
-    if looked:
+    if desk.gpus_elsewhere:
+        where = listing([printable(node) for node in desk.gpus_elsewhere])
+        reason = f"GPUs were found only on {where}, which is no target hardware"
+    elif looked:
         reason = (
             f"no GPU was found on {plural(len(looked), 'node')} that {'was' if len(looked) == 1 else 'were'} looked at"
         )

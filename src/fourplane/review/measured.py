@@ -135,7 +135,9 @@ def fabric(desk: Desk) -> list[Part]:
     out = []
     if kind is None:
         out.append(desk.open("network.fabric.kind is not declared", "write network.fabric.kind", "network.fabric"))
-    kinds, details = desk.shown_facts("R3.fabric", "kind")
+    rows = desk.rows("R3.fabric")
+    kinds = desk.weigh_rows(row for row in rows if row.fact.endswith("kind"))
+    details = desk.weigh_rows(row for row in rows if not row.fact.endswith("kind"))
     if not kinds:
         reason, fix = "no node was looked at for its fabric", "run 'fourplane prove' on the nodes"
         out.append(Part(Verdict.UNPROVEN, reason, (), fix, Remedy.MEASURE, measured=True))

@@ -95,6 +95,6 @@ def _sentence(reasons: list[str]) -> str:
     if len(reasons) > MAX_REASONS:
         shown.append(f"and {len(reasons) - MAX_REASONS:,} more")
     text = "; ".join(shown)
-    first = text.split(" ", 1)[0]
-    # a path or file name keeps its case: it is what the reader will search for
-    return f"{text if '.' in first or '_' in first else text[:1].upper() + text[1:]}." if text else ""
+    # a path, code or file name keeps its case: it is what the reader will search for
+    plain = text.split(" ", 1)[0].rstrip(",;").replace("'", "").isalpha()
+    return f"{text[:1].upper() + text[1:] if plain else text}." if text else ""

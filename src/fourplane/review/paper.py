@@ -7,9 +7,10 @@ only measurements prove.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from fourplane.base.findings import Level
-from fourplane.base.text import plural, printable
+from fourplane.base.text import plural, printable, shorten
 from fourplane.base.verdicts import Verdict
 from fourplane.review.desk import Desk
 from fourplane.review.gaps import BRIEF_FIELDS, missing_fields, value_at
@@ -62,10 +63,19 @@ def brief_field(condition: str) -> Parts:
             paths = [f"brief.{path}" for path in missing]
             return [desk.lacking(paths, f"brief.{mine[0]}", remedy=Remedy.FILL_BRIEF)]
         stated = [path for path in mine if is_set(value_at(brief, path))]
-        said = f"{listing([f'brief.{path}' for path in stated])} {'is' if len(stated) == 1 else 'are'} set"
-        return [desk.paper(said, *(f"brief.{path}" for path in stated))]
+        said = [f"{path.rsplit('.', 1)[-1].replace('_', ' ')} {_shown(value_at(brief, path))}" for path in stated]
+        return [desk.paper(listing(said, limit=8), *(f"brief.{path}" for path in stated))]
 
     return parts
+
+
+def _shown(value: object) -> str:
+    """Return a value of the brief as its author wrote it, short enough for a table."""
+    if isinstance(value, tuple):
+        return listing([shorten(str(item), 30) for item in value])
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else shorten(str(value), 40)
 
 
 def why_cluster(desk: Desk) -> list[Part]:
@@ -186,6 +196,10 @@ def _complete(desk: Desk, missing: list[str], said: str, *paths: str) -> Part:
 # ── R7: security ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_LABELS = {"ssh": "SSH", "audit_retention": "retention of audit logs", "data_cleanup": "data clean-up"}
+"""Decisions whose key isn't how people call them."""
+
+
 def decision(keys: Iterable[str], probe: str = "", probed_by: str = "") -> Parts:
     """Return the judge of security decisions: choice and owner on file, and probed where a probe can tell.
 
@@ -206,11 +220,14 @@ def decision(keys: Iterable[str], probe: str = "", probed_by: str = "") -> Parts
             elif not is_named(one.owner):
                 missing.append(f"security.{key}.owner")
             else:
-                said.append(f"{key.replace('_', ' ')} decided by {printable(one.owner or '')}")
+                said.append(f"{_LABELS.get(key, key.replace('_', ' '))} decided by {printable(one.owner or '')}")
         out = [_complete(desk, missing, listing(said, limit=6), *(f"security.{key}" for key in names))]
         if probe:
-            reason = "nobody probed it" if missing else f"decided, not probed: {probed_by} is not shown"
-            out.append(desk.judged(probe, reason, f"show that {probed_by}", Remedy.PROBE_JOB))
+            nobody = f"nobody showed that {probed_by}"
+            part = desk.judged(probe, nobody, f"show that {probed_by}", Remedy.PROBE_JOB)
+            if part.verdict is Verdict.UNPROVEN and not missing:
+                part = replace(part, reason=f"decided, not probed: {part.reason}")
+            out.append(part)
         return out
 
     return parts

@@ -23,7 +23,7 @@ from fourplane.spec.validation import validate
 from fourplane.spec.workspace import QuoteDocument, Workspace
 from fourplane.spec.yaml_tree import LIMITS, Document, read_yaml
 
-__all__ = ["DECLARATION", "QUOTES", "load_file", "load_quote", "load_workspace"]
+__all__ = ["DECLARATION", "QUOTES", "is_folder", "load_file", "load_quote", "load_workspace"]
 
 DECLARATION = "fourplane.yaml"
 """File name of a declaration in its workspace."""
@@ -117,7 +117,7 @@ def load_file(path: Path, *, today: date | None = None) -> Workspace | QuoteDocu
 
 
 def _declaration_file(path: Path) -> Path:
-    if _kind(path) != "folder":
+    if not is_folder(path):
         return _existing(path)
     file = path / DECLARATION
     if _kind(file) != "nothing":
@@ -134,6 +134,15 @@ def _existing(path: Path) -> Path:
     if kind == "nothing":
         raise UsageError(codes.NO_FILE.code, f"there is no file {path}", codes.NO_FILE.fix)
     return path
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether ``path`` is a folder.
+
+    Raises:
+        UsageError: the system refuses the path: too long, or no permission to look.
+    """
+    return _kind(path) == "folder"
 
 
 def _kind(path: Path) -> str:

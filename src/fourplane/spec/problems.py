@@ -10,7 +10,7 @@ from fourplane.base.findings import Finding, Level
 from fourplane.base.text import shorten
 from fourplane.spec import codes
 from fourplane.spec.positions import Place, join_path
-from fourplane.spec.schema import choices_of, field_at, home_of, model_at, nearest_key, nearest_value
+from fourplane.spec.schema import choices_of, field_at, homes_of, model_at, nearest_key, nearest_value
 from fourplane.spec.tree import Node, find_node
 from fourplane.spec.types import Model, written
 
@@ -131,12 +131,11 @@ def problem(model: type[Model], root: Node | None, error: Any, file: str) -> Fin
 def _unknown_key(case: _Case) -> Finding:
     key = shorten(str(case.parts[-1]), 60)
     owner = model_at(case.model, case.parts[:-1])
-    near = nearest_key(owner, str(case.parts[-1])) if owner else ""
-    fix = f"did you mean '{near}'?" if near else ""
-    if not near and (home := home_of(case.model, case.parts)):
-        fix = f"'{key}' belongs to {home}"
-    elif not near and len(case.parts) == 1:
-        fix = _STRAYS.get(key, "")
+    stray = _STRAYS.get(key, "") if len(case.parts) == 1 else ""
+    near = nearest_key(owner, str(case.parts[-1])) if owner and not stray else ""
+    fix = f"did you mean '{near}'?" if near else stray
+    if not fix and (homes := homes_of(case.model, case.parts)):
+        fix = f"'{key}' belongs to {' or '.join(homes)}"
     if case.value is None and " " in key:
         fix = "a comma ends a value inside { }: put the whole text into quotes"
     where = join_path(case.parts[:-1]) or "the top level"

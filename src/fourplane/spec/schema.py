@@ -12,7 +12,7 @@ from fourplane.base.codes import similar
 from fourplane.spec.positions import join_path
 from fourplane.spec.types import Model
 
-__all__ = ["field_at", "home_of", "model_at", "nearest_key", "nearest_value"]
+__all__ = ["choices_of", "field_at", "homes_of", "model_at", "nearest_key", "nearest_value"]
 
 _SYNONYMS = {
     "ib": "infiniband", "ndr": "infiniband", "hdr": "infiniband", "rocev2": "roce", "tcp": "ethernet",
@@ -117,27 +117,27 @@ def _paths_by_key(root: type[Model]) -> dict[str, list[tuple[str, ...]]]:
     return table
 
 
-def home_of(root: type[Model], parts: tuple[str | int, ...]) -> str:
-    """Return the one path where the last key of ``parts`` would belong, as near as possible to ``parts``, or "".
+def homes_of(root: type[Model], parts: tuple[str | int, ...]) -> list[str]:
+    """Return the paths where the last key of ``parts`` would belong, as near as possible to ``parts``.
 
-    Nothing is returned where two places are equally near: a guess between them would mislead.
+    Nothing is returned where more than three places are equally near: naming them all would not help.
     """
-    candidates = _paths_by_key(root).get(_snake(str(parts[-1])), [])
     here = ["[]" if isinstance(part, int) else part for part in parts[:-1]]
 
-    def shared(path: tuple[str, ...]) -> int:
+    def distance(path: tuple[str, ...]) -> tuple[int, int]:
         common = 0
         for a, b in zip(path, here, strict=False):
             if a != b:
                 break
             common += 1
-        return common
+        return (-common, len(path))
 
-    ranked = sorted(candidates, key=lambda path: (-shared(path), len(path)))
-    if not ranked or (len(ranked) > 1 and shared(ranked[0]) == shared(ranked[1]) and len(ranked[0]) == len(ranked[1])):
-        return ""
-    depth = shared(ranked[0])
-    return join_path((*parts[:depth], *(0 if step == "[]" else step for step in ranked[0][depth:])))
+    candidates = _paths_by_key(root).get(_snake(str(parts[-1])), [])
+    nearest = min(map(distance, candidates), default=(0, 0))
+    homes = [path for path in candidates if distance(path) == nearest]
+    depth = -nearest[0]
+    named = [join_path((*parts[:depth], *(0 if step == "[]" else step for step in path[depth:]))) for path in homes]
+    return named if len(named) <= 3 else []
 
 
 def choices_of(annotation: Any) -> list[str]:

@@ -50,6 +50,16 @@ def syntax_error(error: yaml.YAMLError, text: str, file: str) -> Finding:
         if bad is not None:
             place = _line_column(text.removeprefix("\ufeff")[: bad.start()])
             problem = f"the control character U+{ord(bad[0]):04X} is not allowed"
+    if "nesting depth" in problem:  # libyaml looks ahead, and its own limit comes first
+        return codes.finding(
+            codes.TOO_DEEP,
+            "the document is nested too deeply here",
+            file=file,
+            line=place[0],
+            column=place[1],
+            found="more than 1,000 levels",
+            expected="at most 64 levels",
+        )
     line = text.split("\n")[place[0] - 1] if place[0] <= text.count("\n") + 1 else ""
     message, fix = _explain(problem, line, place[1])
     return codes.finding(

@@ -54,10 +54,10 @@ def check(path: Path) -> list[Finding]:
         UsageError: there is no such file, or no fourplane.yaml in the folder.
     """
     from fourplane.base.findings import sorted_findings
-    from fourplane.spec.loader import DECLARATION, QUOTES, load_file, load_quote, load_workspace
+    from fourplane.spec.loader import DECLARATION, QUOTES, is_folder, load_file, load_quote, load_workspace
     from fourplane.spec.workspace import QuoteDocument
 
-    if path.name == DECLARATION or path.is_dir():
+    if path.name == DECLARATION or is_folder(path):
         workspace = load_workspace(path)
         return sorted_findings([*workspace.findings, *_rules(workspace)])
     loaded = load_file(path)

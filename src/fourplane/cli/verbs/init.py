@@ -35,9 +35,13 @@ def command(folder: Path, template: str, as_json: bool) -> int:
         return 0
     for path in written:
         click.echo(printable(str(path)))
-    here = "" if folder == Path() else f" {folder}"
+    steps = [] if folder == Path() else [f"cd {folder}"]
+    steps += [
+        "edit fourplane.yaml: the brief first, then what you want to rent or buy",
+        "fourplane check    what is wrong on paper",
+        "fourplane prove    measure, review, report",
+    ]
     talk("Next:")
-    talk(printable(f"  1. Edit {folder / 'fourplane.yaml'}: the brief first, then what you want to rent or buy."))
-    talk(printable(f"  2. fourplane check{here}     find what is wrong on paper"))
-    talk(printable(f"  3. fourplane prove{here}     measure, review, report"))
+    for number, step in enumerate(steps, start=1):
+        talk(printable(f"  {number}. {step}"))
     return 0

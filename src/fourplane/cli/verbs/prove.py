@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ import click
 from fourplane import __version__
 from fourplane.base.errors import UsageError
 from fourplane.base.units import format_seconds
-from fourplane.cli.output import print_json, talk
+from fourplane.cli.output import WIDTH, colour_wanted, print_json, talk
 
 if TYPE_CHECKING:
     from fourplane.base.findings import Finding
@@ -121,7 +122,7 @@ def _conclude(root: Path, as_json: bool) -> int:
     if as_json:
         print_json({**written.view.review.to_json(), "report": str(written.path)})
     else:
-        click.echo(written.summary(colour=click.get_text_stream("stdout").isatty()))
+        click.echo(written.summary(WIDTH, colour_wanted()))
         click.echo(str(written.path))
     return int(exit_code(written.view.review.verdict))
 
@@ -207,7 +208,7 @@ class _Bars(_Lines):
 
 @contextmanager
 def _listener() -> Iterator[_Lines]:
-    if not click.get_text_stream("stderr").isatty():
+    if not sys.stderr.isatty():
         yield _Lines()
         return
     from rich.console import Console

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 import click
 
 __all__ = ["command"]
-
-WIDTH = 80
 
 
 @click.command("report", short_help="Write report.html and print the summary.")
@@ -35,7 +31,7 @@ def command(root: Path, output: Path | None, as_json: bool) -> int:
     written, 3 unproven or stale. A report is written for each but 2.
     """
     from fourplane.base.verdicts import exit_code
-    from fourplane.cli.output import talk
+    from fourplane.cli.output import WIDTH, colour_wanted, talk
     from fourplane.report.as_json import report_bytes
     from fourplane.report.write import write_report
 
@@ -44,7 +40,6 @@ def command(root: Path, output: Path | None, as_json: bool) -> int:
         click.echo(report_bytes(written.view), nl=False)
         talk(f"wrote {written.path}")
     else:
-        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        click.echo(written.summary(width=WIDTH, colour=colour))
+        click.echo(written.summary(WIDTH, colour_wanted()))
         click.echo(str(written.path))
     return int(exit_code(written.view.review.verdict))

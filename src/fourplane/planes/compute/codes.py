@@ -93,14 +93,6 @@ define(
     "C3",
 )
 define(
-    "pool-count-differs",
-    "A pool's count, host list and nodes do not agree",
-    "Sizing, quotas and acceptance each read another of the three, so a node can be paid for and never be tested.",
-    "Make count, hosts and nodes say the same, or leave out what is not known.",
-    "",
-    "C1",
-)
-define(
     "job-larger-than-pool",
     "The largest job needs more nodes than any pool has",
     "A synchronous job starts when all its nodes are free at once; with fewer nodes than it needs it waits for ever.",

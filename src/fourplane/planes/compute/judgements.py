@@ -71,8 +71,12 @@ def _gpu(bench: Bench) -> Judgement:
 
 
 def _seen(bench: Bench, metric: str, node: str) -> bool:
+    """Tell whether a metric was read for the node itself, or for each of its GPUs."""
     one = bench.found.of_node(metric, node)
-    return bool(bench.found.devices(metric, node)) or (one is not None and one.state is State.MEASURED)
+    if one is not None and one.state is State.MEASURED:
+        return True
+    count = bench.found.of_node("compute.gpu.count", node)
+    return len(bench.found.devices(metric, node)) >= max(1, int(count.number) if count and count.number else 0)
 
 
 def _health(bench: Bench, node: str) -> list[Observation]:

@@ -13,7 +13,6 @@ from fourplane.planes.compute import codes as _codes  # noqa: F401 - defines wha
 from fourplane.planes.design import PRECISION_BYTES, Design
 from fourplane.planes.model import Plane
 from fourplane.planes.registry import Problem, rule
-from fourplane.planes.shapes import host_count
 from fourplane.spec.brief import WorkloadType
 from fourplane.spec.compute import LifeCycle
 
@@ -159,22 +158,6 @@ def node_power_too_low(design: Design) -> Iterator[Problem]:
             least = fact.low * shape.gpus
             message = f"{shape.name}: {shape.power:,.0f} W for {shape.gpus} × {board.title}, which draw {least:,.0f} W"
             yield Problem(shape.path("power"), message, f"{shape.power:,.0f} W", f"more than {least:,.0f} W")
-
-
-@rule("pool-count-differs", Plane.COMPUTE, Level.ERROR)
-def pool_count_differs(design: Design) -> Iterator[Problem]:
-    """Count against host list, and both against the listed nodes."""
-    for view in design.pools:
-        pool = view.pool
-        hosts = host_count(pool.hosts) if pool.hosts else None
-        listed = sum(host_count(entry.name) for entry in pool.nodes)
-        if pool.count is not None and hosts is not None and pool.count != hosts:
-            message = f"pool {pool.name}: count says {pool.count:,}, the host list stands for {plural(hosts, 'node')}"
-            yield Problem(f"{view.path}.count", message, str(pool.count), str(hosts))
-        most = pool.count if pool.count is not None else hosts
-        if most is not None and listed > most:
-            message = f"pool {pool.name}: {plural(listed, 'node')} listed, of {most:,} declared"
-            yield Problem(f"{view.path}.nodes", message, str(listed), f"at most {most}")
 
 
 @rule("job-larger-than-pool", Plane.COMPUTE, Level.ERROR)

@@ -27,22 +27,6 @@ define(
     "K0",
 )
 define(
-    "queue-scheduler-undeclared",
-    "A queue names a scheduler that is not declared",
-    "The queue would be rendered for nothing.",
-    "Declare the scheduler under control, or correct the queue.",
-    "https://slurm.schedmd.com/overview.html",
-    "K0",
-)
-define(
-    "pool-unknown",
-    "A queue or a quota names a pool that is not declared",
-    "A limit on a pool that does not exist limits nothing, and the pool that was meant is open to all.",
-    "Correct the name, or declare the pool.",
-    _KUEUE,
-    "K1",
-)
-define(
     "quota-exceeds-pool",
     "Quotas are larger than the pool",
     "One team's quota above the pool never refuses anything. Quotas above it in sum can't all be met at once: as a "

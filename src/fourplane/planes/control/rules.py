@@ -47,40 +47,6 @@ def scheduler_missing(design: Design) -> Iterator[Problem]:
         yield Problem("control", message, "no scheduler", "slurm or kubernetes")
 
 
-@rule("queue-scheduler-undeclared", Plane.CONTROL, Level.ERROR)
-def queue_scheduler_undeclared(design: Design) -> Iterator[Problem]:
-    """Scheduler of each queue against those declared."""
-    control = design.declaration.control
-    declared = {name for name in ("slurm", "kubernetes") if getattr(control, name)}
-    for index, queue in enumerate(control.queues):
-        if queue.scheduler and queue.scheduler.casefold() not in declared:
-            message = f"queue {queue.name} is on {queue.scheduler}, which is not declared"
-            expected = " or ".join(sorted(declared)) or "a scheduler under control"
-            yield Problem(f"control.queues[{index}].scheduler", message, queue.scheduler, expected)
-
-
-@rule("pool-unknown", Plane.CONTROL, Level.ERROR)
-def pool_unknown(design: Design) -> Iterator[Problem]:
-    """Pools named by queues, quotas and quotes against those declared."""
-    pools = {view.pool.name for view in design.pools}
-    named = [
-        (f"control.queues[{i}].pool", f"queue {queue.name}", queue.pool)
-        for i, queue in enumerate(design.declaration.control.queues)
-        if queue.pool
-    ]
-    for i, team in enumerate(design.declaration.teams):
-        named += [(f"teams[{i}].quotas.{pool}", f"the quota of team {team.name}", pool) for pool in team.quotas]
-    for path, who, pool in named:
-        if pool not in pools:
-            yield Problem(path, f"{who} names pool {pool}", pool, ", ".join(sorted(pools)) or "a declared pool")
-    for document in design.workspace.quotes:
-        for i, quoted in enumerate(document.quote.pools):
-            if quoted.name not in pools:
-                message = f"the quote of {document.quote.provider} names pool {quoted.name}"
-                expected = ", ".join(sorted(pools)) or "a declared pool"
-                yield Problem(f"pools[{i}].name", message, quoted.name, expected, quote=document)
-
-
 @rule("quota-exceeds-pool", Plane.CONTROL)
 def quota_exceeds_pool(design: Design) -> Iterator[Problem]:
     """Each quota, and the quotas in sum where no share says that they are ceilings, against the pool's GPUs."""

@@ -81,7 +81,8 @@ define(
 define(
     "shared-scratch-without-cleanup",
     "Several teams share scratch space, and nothing cleans it",
-    "What a job leaves behind fills the disk of the next one, and can be read by it.",
+    "What a job leaves behind fills the disk of the next one, and can be read by it: a full disk for one team, a "
+    "leak for the other.",
     "Declare storage.cleanup: epilog, ephemeral volumes, or a wipe between tenants.",
     "https://slurm.schedmd.com/prolog_epilog.html",
     "S4",

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fourplane.base.findings import Finding, Level
 from fourplane.base.verdicts import Verdict
+from fourplane.report.figures import Band
 from fourplane.report.html import MAX_FACTS, MAX_OBSERVATIONS, render_html
 from fourplane.report.view import build
 from fourplane.review.model import Action, Area, Condition, Review
@@ -219,14 +220,19 @@ def test_cited_observations_survive_the_cap(huge: str) -> None:
 def test_a_curve_without_expectation_says_so_and_one_with_names_its_source(laptop: Page) -> None:
     assert "no expectation on file for this transport" in laptop.text
     view = samples.laptop_view()
-    from fourplane.report.figures import Band
-
     banded = replace(
         view, curves=(replace(view.curves[0], bands=(Band("declared target", 5.0, None, "fourplane.yaml:9:1"),)),)
     )
     text = Page(render_html(banded)).text
     assert "Held against: declared target (" in text
     assert "fourplane.yaml:9:1" in text
+
+
+def test_wrong_results_are_said_in_words() -> None:
+    observations = [samples.observe("network.allreduce.curve", samples.curve(wrong_at=65536))]
+    text = Page(render_html(build(samples.make_case(observations), samples.laptop_review()))).text
+    assert "Wrong results at 64 KiB" in text
+    assert "Wrong results" not in Page(render_html(samples.laptop_view())).text
 
 
 def test_points_of_the_curve_are_in_a_table(laptop: Page) -> None:

@@ -1,0 +1,140 @@
+"""What holds for every format: it never raises, it is bounded and linear, and it knows its own texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from formats_corpus import CORPUS, SAMPLES
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fourplane.base.codes import find
+from fourplane.formats.kinds import FORMATS, recognise
+from fourplane.formats.model import (
+    MAX_LINE_CHARS, MAX_REFUSALS, Reading, Status, finite_json, lines_of, number_or_none, plain,
+)  # fmt: skip
+
+KINDS = {
+    "nvidia_smi/query_8gpus.csv": "nvidia-smi-csv", "nvidia_smi/query_troubled.csv": "nvidia-smi-csv",
+    "nvidia_smi/list_mig.txt": "nvidia-smi-list", "nvidia_smi/q_8gpus.txt": "nvidia-smi-q",
+    "nvidia_smi/topo_8gpus_9nics.txt": "nvidia-smi-topo", "nvidia_smi/topo_2gpus_old.txt": "nvidia-smi-topo",
+    "amd_smi/static_2gpus.json": "amd-smi-json", "amd_smi/rocm_smi_2cards.json": "amd-smi-json",
+    "fio/two_jobs.json": "fio-json", "fio/version_2.json": "fio-json",
+}  # fmt: skip
+OWN = sorted(path for folder in ("nvidia_smi", "amd_smi", "nccl_tests", "fio") for path in (CORPUS / folder).iterdir())
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8")
+
+
+@pytest.mark.parametrize("path", OWN, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_each_text_is_recognised(path: Path) -> None:
+    found = recognise(_text(path))
+    expected = "nccl-tests" if path.parent.name == "nccl_tests" else KINDS.get(f"{path.parent.name}/{path.name}")
+    if expected is not None:
+        assert found is not None
+        assert found[0].kind == expected
+
+
+@pytest.mark.parametrize("text", ["", "hello\n", "{}", "a,b\n1,2\n", "# Avg is what we want\n", "GPU 0 is nice\n"])
+def test_other_texts_are_not_recognised(text: str) -> None:
+    assert recognise(text) is None
+
+
+def test_public_samples_of_other_kinds_are_not_taken_for_ours() -> None:
+    if not SAMPLES.is_dir():
+        pytest.skip("the folder of public samples is not here")
+    prefixes = ("nccl_", "derived_nccl", "smi_csv", "smi_L", "smi_q_", "topo_", "fio_")
+    taken = {
+        path.name: found[0].kind
+        for path in sorted(SAMPLES.iterdir())
+        if not path.name.startswith(prefixes) and (found := recognise(_text(path)))
+    }
+    assert taken == {}
+
+
+def _mutations(draw: st.DrawFn) -> str:
+    text = _text(draw(st.sampled_from(OWN)))
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(text)))
+        to = min(len(text), at + draw(st.integers(0, 60)))
+        piece = draw(st.sampled_from(["", "\n", "\x00", "\x1b[", "9" * 40, "[N/A]", "1e999", " ", "{", "é", "-", ", "]))
+        text = text[:at] + piece + text[to:]
+    return text
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.composite(_mutations)())
+def test_damaged_texts_never_raise_and_every_refusal_has_a_code(text: str) -> None:
+    for one in FORMATS.values():
+        assert 0.0 <= one.sniff(text) <= 1.0
+        reading = one.read(text)
+        assert reading.kind == one.kind
+        for refusal in reading.refusals:
+            assert find(refusal.code) is not None
+            assert len(refusal.text) <= 200
+        if reading.status is not Status.COMPLETE:
+            assert reading.reason
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=300))
+def test_any_text_is_read_by_any_parser(text: str) -> None:
+    for one in FORMATS.values():
+        reading = one.read(text)
+        assert reading.records or reading.refusals or "No devices were found" in text or text.strip() == "[]"
+
+
+HOSTILE = {
+    "long line": "GPU0 " + "X " * 60_000,
+    "spaces": "Name" + " " * 60_000 + ": x\n",
+    "prefixes": "[1,0]<stdout>:" * 8_000,
+    "digits": "1" * 60_000 + "\n",
+    "rows": "1 1 float sum -1 1 1 1 0 1 1 1 0\n" * 4_000,
+    "escapes": "\x1b[" * 60_000,
+    "braces": "{\n" * 30_000,
+    "brackets": "[" * 60_000,
+    "ranks": "# Rank 0 Group 0 Pid 1 on h device 0 [0] x\n" * 3_000,
+    "header": "# size count type " + "redop " * 10_000 + "time algbw busbw\n",
+    "commas": "index, name\n" + "0, " * 30_000,
+    "mig": "GPU 0: a (UUID: b)\n" + "  MIG 1g Device 0: (UUID: c)\n" * 3_000,
+}
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_hostile_texts_are_read_to_the_end_within_bounds(name: str) -> None:
+    for one in FORMATS.values():
+        one.sniff(HOSTILE[name])
+        reading = one.read(HOSTILE[name])
+        assert len(reading.refusals) <= MAX_REFUSALS
+        if name not in {"rows", "ranks", "commas", "mig"}:
+            assert reading.records == []
+
+
+def test_refusals_are_bounded_and_counted() -> None:
+    reading: Reading[str] = Reading("x")
+    for number in range(MAX_REFUSALS + 5):
+        reading.refuse("format-not-json", number, "x" * 500)
+    assert (len(reading.refusals), reading.unlisted, len(reading.refusals[0].text)) == (MAX_REFUSALS, 5, 200)
+    with pytest.raises(KeyError):
+        reading.refuse("no-such-code", 1, "")
+
+
+def test_lines_are_numbered_plain_and_bounded() -> None:
+    reading: Reading[str] = Reading("x")
+    text = "\x1b[4mGPU0\x1b[0m\r\n" + "y" * (MAX_LINE_CHARS + 1) + "\nlast"
+    assert list(lines_of(text, reading)) == [(1, "GPU0"), (3, "last")]
+    assert [(one.code, one.line) for one in reading.refusals] == [("format-line-too-long", 2)]
+
+
+def test_helpers() -> None:
+    assert plain("a\x1b]0;title\x07b\x1b[1;31mc\x00") == "abc"
+    assert [number_or_none(text) for text in ("1", "-1.5e3", ".5", "1e999", "nan", "0x1", "", "1 ", "1_0")] == [
+        1.0, -1500.0, 0.5, None, None, None, None, None, None,
+    ]  # fmt: skip
+    deep: list[object] = []
+    for _ in range(40):
+        deep = [deep]
+    assert [finite_json(value) for value in ({"a": [1, "x", None]}, [float("nan")], deep)] == [True, False, False]

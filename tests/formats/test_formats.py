@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from fourplane.base.codes import find
 from fourplane.formats.kinds import FORMATS, recognise
 from fourplane.formats.model import (
-    MAX_LINE_CHARS, MAX_REFUSALS, Reading, Status, finite_json, lines_of, number_or_none, plain,
+    MAX_LINE_CHARS,
+    MAX_REFUSALS,
+    Reading,
+    Status,
+    finite_json,
+    lines_of,
+    number_or_none,
+    plain,
 )  # fmt: skip
 
 KINDS = {

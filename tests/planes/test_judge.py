@@ -371,6 +371,14 @@ def test_a_scheduler_is_found_in_the_declared_version(build: Any, case: Any, bot
     assert changed("control.scheduler.kind", ["kubernetes", "slurm"]).verdict is P
 
 
+def test_a_stand_in_without_the_scheduler_fails_nothing(build: Any, case: Any, observe: Any, delete: object) -> None:
+    changes = {"pools[0].role": "stand-in", "pools[0].hosts": delete}
+    seen = [observe("control.scheduler.kind", ["kubernetes"], "node:laptop")]
+    out = judged(case(build(changes), seen))["control.scheduler"]
+    assert out.verdict is U
+    assert "laptop only stands in" in out.reason
+
+
 def test_the_newest_measurement_dates_the_judgement(build: Any, case: Any, storage: Any, observe: Any) -> None:
     later = observe("storage.staging.throughput", 11_000.0)
     later = Observation(**{**{f: getattr(later, f) for f in later.__slots__}, "at": later.at + timedelta(hours=1)})

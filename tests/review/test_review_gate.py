@@ -15,6 +15,7 @@ from review_samples import (
     changed,
     conditions,
     full,
+    full_judgements,
     full_observations,
     full_rows,
     judge_all,
@@ -29,6 +30,7 @@ from fourplane.base.codes import find
 from fourplane.base.findings import Finding, Level
 from fourplane.base.verdicts import ExitCode, Verdict, exit_code
 from fourplane.planes.model import Plane
+from fourplane.records.observation import Observation
 from fourplane.review.outcome import MAX_EVIDENCE, Part, Remedy, join
 from fourplane.review.routing import DESIGN_CONDITIONS, ROUTED_CODES, condition_of_fact, condition_of_finding
 from fourplane.review.table import all_conditions
@@ -78,6 +80,68 @@ def test_a_failure_about_gpus_still_fails_without_any() -> None:
 def test_one_node_with_gpus_is_enough_to_have_looked() -> None:
     bare = observe("compute.gpu.count", 0, subject="node:n2")
     assert conditions(judge_all(observations=[*full_observations(), bare]))["R3.benchmark"].verdict is Verdict.PASSED
+
+
+def test_gpus_of_a_stand_in_are_not_those_that_are_bought() -> None:
+    one = conditions(judge_all(changed("pools.0.role", "stand-in")))["R3.benchmark"]
+    assert one.verdict is Verdict.UNPROVEN
+    assert one.reason.startswith("GPUs were found only on n1, which is no target hardware")
+
+
+def elsewhere(subject: str) -> list[Observation]:
+    """Return the full evidence as if all of it came from another node."""
+    return [replace(one, subject=one.subject.replace("node:n1", subject)) for one in full_observations()]
+
+
+def moved(subject: str) -> dict[str, object]:
+    judgements = [
+        replace(one, evidence=tuple(ref.replace("node:n1", subject) for ref in one.evidence))
+        for one in full_judgements()
+    ]
+    return {"observations": elsewhere(subject), "judgements": judgements}
+
+
+def test_what_was_measured_on_a_node_that_no_target_pool_names_proves_nothing_of_it() -> None:
+    data = full()
+    data["pools"].append({"name": "desk", "role": "stand-in", "hosts": "laptop", "shape": full()["pools"][0]["shape"]})
+    for node in ("laptop", "stranger"):
+        shown = conditions(judge_all(data, **moved(f"node:{node}")))
+        for key in ("R4.staging", "R5.scheduler", "R8.checkpoints"):
+            assert shown[key].verdict is Verdict.UNPROVEN, (node, key)
+            assert f"measured only on {node}, which is no target hardware" in shown[key].reason.lower()
+        assert conditions(judge_all(data, **moved("node:n2")))["R4.staging"].verdict is Verdict.PASSED
+
+
+def test_one_target_node_among_the_measured_ones_is_enough() -> None:
+    judgements = with_judgement(
+        "storage.staging",
+        Verdict.PASSED,
+        evidence=("run-1:node:n1:storage.staging.throughput", "run-1:node:login:storage.staging.throughput"),
+    )
+    login = observe("storage.staging.throughput", subject="node:login")
+    result = judge_all(observations=[*full_observations(), login], judgements=judgements)
+    assert conditions(result)["R4.staging"].verdict is Verdict.PASSED
+
+
+def test_a_stand_in_alone_is_judged_as_what_it_is() -> None:
+    assert conditions(judge_all(changed("pools.0.role", "stand-in")))["R4.staging"].verdict is Verdict.PASSED
+
+
+def test_alike_facts_of_one_subject_are_told_in_one_clause() -> None:
+    rows = [
+        row(fact, Verdict.UNPROVEN, subject="pool:train", found="", reason="nobody looked; run 'fourplane prove' there")
+        for fact in ("cpu.cores", "memory", "cpu.sockets")
+    ]
+    one = conditions(judge_all(rows=rows))["R2.cpu_ram"]
+    assert one.reason == "cpu.cores, memory and cpu.sockets of pool train: nobody looked."
+    assert one.fix == "run 'fourplane prove' there"
+
+
+def test_a_row_without_evidence_never_rides_on_another_one() -> None:
+    rows = [row("cpu.cores", reason="alike"), row("memory", reason="alike", evidence=())]
+    one = conditions(judge_all(rows=rows))["R2.cpu_ram"]
+    assert one.verdict is Verdict.UNPROVEN
+    assert one.reason.startswith("Memory of node n1: alike, but nothing that was measured is cited")
 
 
 # ── across the nodes ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -219,7 +283,7 @@ def test_a_contradicted_fact_without_a_condition_is_not_lost() -> None:
     assert condition_of_fact(contradicted) == "R2.design"
     one = conditions(judge_all(rows=[*full_rows(), contradicted]))["R2.design"]
     assert one.verdict is Verdict.FAILED
-    assert one.reason == "Power of node:n1: reason of power."
+    assert one.reason == "Power of node n1: reason of power."
 
 
 def test_an_unproven_fact_without_a_condition_opens_no_row() -> None:

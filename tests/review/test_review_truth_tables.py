@@ -360,7 +360,20 @@ def test_a_decision_without_probe_says_so() -> None:
     judgements = [one for one in full_judgements() if one.id != "security.secrets"]
     one = conditions(judge_all(judgements=judgements))["R7.secrets"]
     assert one.verdict is UNPROVEN
-    assert one.reason.lower().startswith("decided, not probed")
+    assert one.reason == "Decided, not probed: nobody showed that a tenant can't read another tenant's secret."
+    tried = with_judgement("storage.scratch_clean", UNPROVEN)
+    one = conditions(judge_all(judgements=tried))["R7.data_cleanup"]
+    assert one.reason == "Decided, not probed: figure of storage.scratch_clean."
+    undecided = conditions(judge_all(without("security.data_cleanup"), judgements=tried))["R7.data_cleanup"]
+    assert "decided, not probed" not in undecided.reason.lower()
+
+
+def test_the_brief_is_told_by_its_values() -> None:
+    shown = conditions(judge_all())
+    assert shown["R1.workload"].reason == "Workload pre-training."
+    assert shown["R1.framework"].reason == "Frameworks PyTorch."
+    assert shown["R1.model"].reason == "Name m, parameters billion 70, precision bf16 and licence own."
+    assert "All reduce yes" in shown["R1.network"].reason
 
 
 def test_a_planned_signal_says_that_it_was_not_shown() -> None:

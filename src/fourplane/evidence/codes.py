@@ -38,7 +38,8 @@ __all__ = [
     "WRITE_FAILED",
 ]
 
-_VERIFY = "Run `fourplane evidence verify`; put back the files that it names from a copy, or measure again elsewhere."
+_VERIFY = "Run `fourplane evidence verify`, and put back the files that it names from a copy."
+_RESTORE = "Put the file back from a copy; without one, move the evidence folder away and measure again."
 
 # what stops a verb
 
@@ -146,19 +147,19 @@ HEAD_MISSING = define(
     "evidence-head-missing",
     "HEAD is gone",
     "HEAD names the newest manifest; without it nobody can tell whether newer runs were removed.",
-    _VERIFY,
+    _RESTORE,
 )
 HEAD_DAMAGED = define(
     "evidence-head-damaged",
     "HEAD is not what a writer leaves",
     "HEAD is replaced as a whole; bytes that do not read back as one canonical record were changed from outside.",
-    _VERIFY,
+    _RESTORE,
 )
 HEAD_MISMATCH = define(
     "evidence-head-mismatch",
     "HEAD and the newest manifest disagree",
     "HEAD holds number and hash of the newest manifest and can be one behind after a crash, never elsewhere.",
-    _VERIFY,
+    _RESTORE,
 )
 HEAD_BEHIND = define(
     "evidence-head-behind",
@@ -177,38 +178,38 @@ ENTRY_MISSING = define(
     "evidence-entry-missing",
     "A manifest is gone",
     "Manifests are numbered without gaps and HEAD names the newest; a missing number was deleted.",
-    _VERIFY,
+    _RESTORE,
 )
 ENTRY_DAMAGED = define(
     "evidence-entry-damaged",
     "A manifest was changed",
     "Each manifest carries a hash over itself; it no longer fits.",
-    _VERIFY,
+    _RESTORE,
 )
 CHAIN_BROKEN = define(
     "evidence-chain-broken",
     "The manifests do not follow one from another",
     "Each holds the hash of the one before, a run begins once, and its steps lie between its begin and its end. "
     "A reordered, replaced or inserted manifest breaks that.",
-    _VERIFY,
+    _RESTORE,
 )
 FILE_CHANGED = define(
     "evidence-file-changed",
     "A stored file was changed",
     "Its size or SHA-256 differs from the manifest under which it was committed.",
-    _VERIFY,
+    _RESTORE,
 )
 FILE_MISSING = define(
     "evidence-file-missing",
     "A stored file is gone",
     "A manifest names it, so it was there when the record was committed.",
-    _VERIFY,
+    _RESTORE,
 )
 RUN_MISSING = define(
     "evidence-run-missing",
     "A whole run is gone",
     "Manifests name its files, and none of them is there.",
-    _VERIFY,
+    _RESTORE,
 )
 FILE_EXTRA = define(
     "evidence-file-extra",

@@ -41,8 +41,10 @@ def parse_canonical(data: bytes) -> Any:
         if canonical(value) == data:
             return value
     except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    raise ValueError("not in canonical form")
+        raise ValueError("it is nested too deeply") from error
+    except ValueError as error:
+        raise ValueError("it is not one JSON record") from error
+    raise ValueError("its JSON is not in the form that a writer leaves")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +131,9 @@ class Head:
         """
         value = parse_canonical(data)
         if not isinstance(value, dict) or set(value) != {"seq", "sha256"}:
-            raise ValueError("not a head")
+            raise ValueError("its fields are not those of a head")
         if not _natural(value["seq"]) or not _is_hash(value["sha256"]):
-            raise ValueError("number or hash malformed")
+            raise ValueError("its number or hash is malformed")
         return cls(value["seq"], value["sha256"])
 
 
@@ -145,7 +147,7 @@ def parse_entry(data: bytes) -> tuple[Entry | None, str]:
     try:
         value = parse_canonical(data)
     except ValueError as error:
-        return None, f"not a canonical record: {error}"
+        return None, str(error)
     if not isinstance(value, dict) or set(value) != _FIELDS:
         return None, "its fields are not those of a manifest"
     try:

@@ -47,7 +47,7 @@ def _record(root: Path, chain: Chain, path: str) -> dict[str, Any]:
     try:
         value = parse_canonical(read_committed(root, entry))
     except ValueError as error:
-        raise damaged(root, path, f"is not a record: {error}") from error
+        raise damaged(root, path, f"cannot be understood: {error}") from error
     if not isinstance(value, dict):
         raise damaged(root, path, "is not a record")
     return value

@@ -122,6 +122,8 @@ def read_csv(text: str) -> Reading[GpuRow]:
     if header is None and not none_found and not reading.refusals:
         code = "nvidia-smi-no-header" if text.strip() else "format-text-empty"
         reading.refuse(code, 0, text.strip())
+    if header is not None and not reading.records and not reading.refusals and not none_found:
+        reading.refuse("nvidia-smi-not-understood", 0, "a header without a row")
     _end(reading, "some GPUs could not be read", nothing=header is None and not none_found)
     return reading
 

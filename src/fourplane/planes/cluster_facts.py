@@ -84,7 +84,7 @@ def cluster_rows(found: Found) -> Iterator[FactRow]:
 
 def _row(found: Found, fact: ClusterFact, declared: Any, quoted: list[Promise], given: list[Promise]) -> FactRow:
     seen = found.every(fact.metric) if fact.metric else []
-    if fact.plane is Plane.NETWORK and str(declared) != "none":
+    if fact.plane in (Plane.NETWORK, Plane.CONTROL) and str(declared) != "none":
         seen = [one for one in seen if not _on_stand_in(found, one)]
     measured = [one for one in seen if one.state is State.MEASURED and one.value is not None]
     verdict, reason = _decide(found, fact, declared, quoted, seen, measured)
@@ -105,7 +105,7 @@ def _row(found: Found, fact: ClusterFact, declared: Any, quoted: list[Promise], 
 
 
 def _on_stand_in(found: Found, one: Observation) -> bool:
-    """Tell whether a word on the fabric comes from a machine that only stands in for the cluster."""
+    """Tell whether a word on fabric or scheduler comes from a machine that only stands in for the cluster."""
     pool = found.pool_of(one.subject.removeprefix("node:").split("/", 1)[0])
     return pool is not None and pool.view.is_stand_in
 

@@ -74,6 +74,7 @@ class Found:
         self.pools = [self._pool(index) for index in range(len(case.declaration.pools))]
         claimed = {name: pool for pool in self.pools for name in pool.names}
         self.strays: list[str] = []
+        self._owner: dict[str, NodePool] = {}
         only = self.pools[0] if len(self.pools) == 1 else None
         anyone = any(node in claimed for node in nodes)
         for node in nodes:
@@ -85,6 +86,7 @@ class Found:
                 self.strays.append(node)
             else:
                 owner.nodes.append(node)
+                self._owner[node] = owner
 
     def _pool(self, index: int) -> NodePool:
         pool = self.case.declaration.pools[index]
@@ -133,7 +135,7 @@ class Found:
 
     def pool_of(self, node: str) -> NodePool | None:
         """Return the pool that the node belongs to, or None."""
-        return next((pool for pool in self.pools if node in pool.nodes), None)
+        return self._owner.get(node)
 
     def has_gpu(self, node: str) -> bool:
         """Tell whether a GPU was measured on the node."""

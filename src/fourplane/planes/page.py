@@ -13,9 +13,9 @@ _INTRO = """\
 # Rules on paper
 
 `fourplane check` runs these rules over `fourplane.yaml` and `quotes/`, before anything was measured. Each finding
-carries file, line and column; `fourplane explain CODE` prints the same text. A level with more than one value says
-that the weight depends on how sure the fault is. This page is written by `python -m fourplane.planes.page`; a test
-holds it equal to the registry.
+carries file, line and column; `fourplane explain CODE` prints the same text. A finding may weigh more or less than its
+usual level, as the fault is more or less sure. This page is written by `python -m fourplane.planes.page`; a test holds
+it equal to the registry.
 """
 
 

@@ -136,7 +136,7 @@ def _contradiction(question: _Question) -> tuple[Verdict, str] | None:
                 odd[shown(have, question.unit)].append(node)
         if odd:
             told = "; ".join(f"{name_list(sorted(members))} has {have}" for have, members in sorted(odd.items()))
-            return Verdict.FAILED, f"{told}; {shown(want)} is {who}"
+            return Verdict.FAILED, f"{told}; {shown(want)} is {who}{_counted(question)}"
     return None
 
 
@@ -173,9 +173,14 @@ def _answered(question: _Question) -> tuple[Verdict, str]:
     pairs = [(want, have) for _, want in question.wanted for have in question.values.values()]
     remarks = list(dict.fromkeys(r for r in (fact.compare(want, have, catalog)[1] for want, have in pairs) if r))
     by = " and ".join(who for who, _ in question.wanted) or "nobody stated it"
-    named = question.pool.how == NAMED
-    where = "" if named else f" on {name_list(question.nodes)}, counted to {question.pool.how}"
-    return Verdict.PASSED, "; ".join([f"found as {by}{where}", *remarks[:2]])
+    return Verdict.PASSED, "; ".join([f"found as {by}{_counted(question)}", *remarks[:2]])
+
+
+def _counted(question: _Question) -> str:
+    """Return how nodes that the declaration does not name came to the pool; "" where it names them."""
+    if question.pool.how == NAMED:
+        return ""
+    return f" ({name_list(question.nodes)} counted to {question.pool.how}, by no name)"
 
 
 def _stand_in_reason(found: Found, nodes: list[str]) -> str:

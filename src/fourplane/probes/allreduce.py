@@ -383,6 +383,7 @@ def survey(backend: MpiBackend) -> dict[str, Any]:
         "transport": transport,
         "transport_known_by": known_by,
         "call_overhead_us": round(backend.call_overhead_us(), 3),
+        "yield_when_idle": os.environ.get("OMPI_MCA_mpi_yield_when_idle", "") == "1",  # noqa: SIM112
         "tools": backend.tools,
         "datatype": "float32",
         "in_place": True,

@@ -160,10 +160,16 @@ class Desk:
 
     def weigh_rows(self, rows: Iterable[FactRow]) -> list[Part]:
         """Return one part for all facts of one subject of which the same is to be said."""
-        alike: dict[tuple[str, Verdict, str, bool], list[FactRow]] = defaultdict(list)
+        alike: dict[tuple[str, Part], list[FactRow]] = defaultdict(list)
         for row in rows:
-            alike[row.subject, row.verdict, row.reason, bool(row.found)].append(row)
-        return [self._facts(*key, group) for key, group in alike.items()]
+            alike[row.subject, replace(self._fact(row), evidence=())].append(row)
+        out = []
+        for (subject, part), group in alike.items():
+            where = "the cluster" if subject == "cluster" else printable(subject.replace(":", " ", 1))
+            name = f"{listing([printable(row.fact) for row in group], limit=6)} of {where}"
+            evidence = tuple(dict.fromkeys(ref for row in group for ref in row.evidence))
+            out.append(replace(part, reason=f"{name}: {part.reason}" if part.reason else name, evidence=evidence))
+        return out
 
     def design_errors(self, condition: str) -> list[Part]:
         """Return one failed part for each error of the design that speaks to a condition."""
@@ -184,11 +190,9 @@ class Desk:
         cited = self.observations(one.evidence) if one else []
         return max((_span(seen) for seen in cited if seen.number is not None), default=0)
 
-    def _facts(self, subject: str, verdict: Verdict, reason: str, found: bool, rows: list[FactRow]) -> Part:
-        where = "the cluster" if subject == "cluster" else printable(subject.replace(":", " ", 1))
-        name = f"{listing([printable(row.fact) for row in rows], limit=6)} of {where}"
-        evidence = tuple(dict.fromkeys(ref for row in rows for ref in row.evidence))
-        fix = _FACT_FIX[verdict]
+    def _fact(self, row: FactRow) -> Part:
+        """Return what one row comes to; the reason doesn't name the fact yet."""
+        verdict, reason, fix, found = row.verdict, row.reason, _FACT_FIX[row.verdict], bool(row.found)
         if verdict is Verdict.PASSED and not found:
             verdict, reason, fix = Verdict.UNPROVEN, "stated, but nobody looked", _FACT_FIX[Verdict.UNPROVEN]
         if verdict is Verdict.UNPROVEN:
@@ -197,8 +201,8 @@ class Desk:
             fix = f"run '{rest}" if command else fix
         # a quote that contradicts the declaration needs no measurement to fail
         measured = found or verdict is not Verdict.FAILED
-        part = Part(verdict, f"{name}: {reason}" if reason else name, evidence, fix, _REMEDY[verdict], measured)
-        return self.calendar.weigh(part, self.observations(evidence))
+        part = Part(verdict, reason, row.evidence, fix, _REMEDY[verdict], measured)
+        return self.calendar.weigh(part, self.observations(row.evidence))
 
     def _on_target(self, part: Part, cited: list[Observation]) -> Part:
         """Return the part as unproven where target hardware is declared and none of it was measured."""
@@ -220,6 +224,7 @@ _FACT_FIX = {
     Verdict.UNPROVEN: "run 'fourplane prove' on the nodes of the pool",
     Verdict.STALE: "run 'fourplane prove' again",
     Verdict.WAIVED: "",
+    Verdict.PASSED: "",
 }
 
 

@@ -82,11 +82,8 @@ class _Checked:
         self._write = write
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: Any) -> core_schema.CoreSchema:
-        writing = core_schema.plain_serializer_function_ser_schema(self._dump, info_arg=True)
+        writing = core_schema.plain_serializer_function_ser_schema(self._write) if self._write else None
         return core_schema.no_info_plain_validator_function(self._parse, serialization=writing)
-
-    def _dump(self, value: Any, info: core_schema.SerializationInfo) -> Any:
-        return value if self._write is None or value is None or info.mode == "python" else self._write(value)
 
     def __get_pydantic_json_schema__(self, _schema: Any, _handler: Any) -> dict[str, Any]:
         return dict(self._json_schema)

@@ -91,7 +91,7 @@ def show(run: str, metric: str | None, workspace: Path, as_json: bool) -> None:
     _print_observations(observations)
 
 
-@command.command("diff")
+@command.command("diff", short_help="Compare two runs, drift of facts first.")
 @click.argument("run_a")
 @click.argument("run_b")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 when a fact drifted.")
@@ -115,7 +115,7 @@ def diff(run_a: str, run_b: str, exit_code: bool, workspace: Path, as_json: bool
     return int(ExitCode.REJECTED if exit_code and drift else ExitCode.ACCEPTED)
 
 
-@command.command("verify")
+@command.command("verify", short_help="Find any change, gap or stranger in the evidence.")
 @click.option("--head", metavar="HASH", help="A head hash that was written down earlier; it must be in the chain.")
 @_common
 def verify(head: str | None, workspace: Path, as_json: bool) -> int:

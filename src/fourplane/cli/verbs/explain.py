@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -51,29 +52,31 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
 
 def import_codes() -> dict[str, list[Code]]:
     """Import every ``codes`` module of the package and return the codes by the package that defines them."""
+    sources = _code_modules()
+    groups: dict[str, list[Code]] = {group: [] for group in (*sources, "other")}
+    for code in all_codes():
+        group = next((group for group, text in sources.items() if f'"{code.code}"' in text), "other")
+        groups[group].append(code)
+    return {group: codes for group, codes in groups.items() if codes}
+
+
+@cache
+def _code_modules() -> dict[str, str]:
+    """Import the modules named ``codes`` or ``*_codes``; return their source by package."""
     import pkgutil
     from importlib import import_module
+    from pathlib import Path
 
     import fourplane
 
-    groups: dict[str, list[Code]] = {}
-    names = [m.name for m in pkgutil.walk_packages(fourplane.__path__, "fourplane.") if m.name.endswith(".codes")]
-    # base.codes is the registry itself
-    for name in sorted(set(names) - {"fourplane.base.codes"}):
-        module = import_module(name)
-        group = name.removeprefix("fourplane.").removesuffix(".codes")
-        groups[group] = sorted(_defined_in(module.__file__ or ""), key=lambda code: code.code)
-    placed = {code.code for codes in groups.values() for code in codes}
-    rest = [code for code in all_codes() if code.code not in placed]
-    return {group: codes for group, codes in {**groups, "other": rest}.items() if codes}
-
-
-def _defined_in(path: str) -> list[Code]:
-    """Return the codes whose name stands as a text in the file at ``path``."""
-    from pathlib import Path
-
-    text = Path(path).read_text(encoding="utf-8") if path else ""
-    return [code for code in all_codes() if f'define(\n    "{code.code}"' in text or f'define("{code.code}"' in text]
+    sources: dict[str, str] = {}
+    for name in sorted(module.name for module in pkgutil.walk_packages(fourplane.__path__, "fourplane.")):
+        package, _, last = name.removeprefix("fourplane.").rpartition(".")
+        # base.codes is the registry itself
+        if package != "base" and (last == "codes" or last.endswith("_codes")):
+            file = import_module(name).__file__ or ""
+            sources[package] = sources.get(package, "") + Path(file).read_text(encoding="utf-8")
+    return sources
 
 
 def _look_up(name: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ MAX_RANKS = 4
 
 
 @click.command("prove", short_help="Measure the cluster, then review and report.")
-@click.option("-C", "--workspace", "root", type=click.Path(path_type=Path), default=".", help="Folder of the workspace.")
+@click.option("-C", "--workspace", "root", type=click.Path(path_type=Path), default=".", help="The workspace.")
 @click.option("--budget", "budget_s", type=float, default=DEFAULT_BUDGET_S, show_default=True,
               help="Seconds for all measurements together; sizes follow from it.")  # fmt: skip
 @click.option("--scratch", type=click.Path(path_type=Path), default=None,
@@ -145,13 +145,13 @@ def _dataset(text: str) -> str:
         return text
     folder = Path(text)
     if not folder.is_dir():
-        raise UsageError("prove-dataset-missing", f"{text} is not a folder", "name a folder or an object-store URL")
+        raise UsageError("prove-dataset-missing", f"{text} is not a folder", "name a folder or a URL")
     return str(folder.resolve())
 
 
 def _scratch_folder(folder: Path) -> Path:
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError("prove-scratch-unusable", f"{folder} is not a folder that can be written", "give --scratch DIR")
+        raise UsageError("prove-scratch-unusable", f"{folder} is no writable folder", "give --scratch DIR")
     return folder.resolve()
 
 

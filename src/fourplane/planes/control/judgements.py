@@ -36,6 +36,10 @@ def _scheduler(bench: Bench) -> Judgement:
     seen = {node_kind for one in kinds for node_kind in _words(one.value)}
     missing = [name for name in declared if name not in seen]
     nodes = name_list([one.subject.removeprefix("node:") for one in kinds])
+    standing = bench.stand_in_note(kinds)
+    if missing and standing:
+        reason = f"{nodes} only stands in: {', '.join(missing)} is looked for on the target"
+        return judgement(key, _K, title, Verdict.UNPROVEN, reason, kinds, places, fix)
     if missing:
         reason = f"{', '.join(missing)} declared; on {nodes} there is {', '.join(sorted(seen)) or 'none'}"
         return judgement(
@@ -51,7 +55,7 @@ def _scheduler(bench: Bench) -> Judgement:
         if wanted and not versions:
             why = bench.why_not(f"control.{name}.version")
             return judgement(key, _K, title, Verdict.UNPROVEN, why, kinds, places, fix)
-    reason = f"{' and '.join(declared)} found on {nodes}{bench.stand_in_note(kinds)}"
+    reason = f"{' and '.join(declared)} found on {nodes}{standing}"
     return judgement(key, _K, title, Verdict.PASSED, reason, kinds, places)
 
 

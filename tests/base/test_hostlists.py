@@ -55,7 +55,7 @@ def test_the_bound_itself_is_allowed() -> None:
     st.integers(0, 40),
     st.integers(1, 5),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_short_way_gives_what_clustershell_gives(prefix: str, first: int, more: int, width: int) -> None:
     text = f"{prefix}[{first:0{width}d}-{first + more:0{width}d}]"
     try:
@@ -68,7 +68,7 @@ def test_the_short_way_gives_what_clustershell_gives(prefix: str, first: int, mo
 
 
 @given(st.text("n1[]-,/0!&^@* .x%2", max_size=14))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_text_is_a_list_or_an_error(text: str) -> None:
     try:
         names = expand(text)

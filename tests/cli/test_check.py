@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from fourplane.base.codes import find
+from fourplane.base.errors import UsageError
 from fourplane.base.findings import Finding, Level
 from fourplane.cli.main import cli
 from fourplane.cli.verbs.check import check
@@ -54,21 +55,37 @@ def test_people_read_place_code_and_fix() -> None:
     assert "\x1b" not in done.stdout
 
 
-@pytest.mark.parametrize("args", [["nowhere.yaml"], ["nowhere"], ["."], ["quotes"], ["x" * 5000]])
-def test_what_is_not_there_exits_2_with_one_error_shape(args: list[str], tmp_path: Path) -> None:
-    (tmp_path / "quotes").mkdir()
-    done = fourplane("check", *args, "--json", cwd=tmp_path)
+def test_what_is_not_there_exits_2_with_one_error_shape(tmp_path: Path) -> None:
+    done = fourplane("check", "nowhere.yaml", "--json", cwd=tmp_path)
     assert done.returncode == 2
     error = json.loads(done.stdout)["error"]
     assert set(error) == {"code", "message", "fix"}
-    assert error["code"] in {"spec-no-file", "spec-no-workspace"}
+    assert error["code"] == "spec-no-file"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("nowhere", "spec-no-file"),
+        ("", "spec-no-workspace"),
+        ("quotes", "spec-no-workspace"),
+        ("x" * 5000, "spec-no-file"),
+        ("a\0b", "spec-no-file"),
+    ],
+)
+def test_a_wrong_path_is_an_error_of_the_call(name: str, code: str, tmp_path: Path) -> None:
+    (tmp_path / "quotes").mkdir()
+    with pytest.raises(UsageError) as caught:
+        check(tmp_path / name)
+    assert caught.value.code == code
+    assert caught.value.fix
 
 
 def test_a_misnamed_declaration_is_pointed_at(tmp_path: Path) -> None:
     (tmp_path / "fourplane.yml").write_text("name: a\n")
-    done = fourplane("check", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "rename fourplane.yml to fourplane.yaml" in done.stderr
+    with pytest.raises(UsageError) as caught:
+        check(tmp_path)
+    assert caught.value.fix == "rename fourplane.yml to fourplane.yaml"
 
 
 def test_warnings_alone_are_accepted(tmp_path: Path) -> None:

@@ -266,7 +266,7 @@ def test_a_value_of_an_environment_never_survives(key: str, value: str) -> None:
         assert value not in found.text and not any(piece in rest for piece in pieces)
 
 
-LONG = 200_000
+LONG = 100_000
 ADVERSARIES = {
     "letters": "a" * LONG,
     "names": "token " * (LONG // 6),
@@ -299,7 +299,7 @@ def test_no_text_makes_the_search_hang(name: str) -> None:
         raise AssertionError("the search hangs")
 
     before = signal.signal(signal.SIGALRM, hung)
-    signal.alarm(30)
+    signal.alarm(15)
     try:
         found = redact(ADVERSARIES[name])
     finally:

@@ -201,3 +201,19 @@ def test_public_samples(name: str, status: str, op: str, ranks: int | None, rows
 def test_public_sample_over_efa_names_its_transport() -> None:
     run = nccl_tests.read(sample("nccl_15_info_interleaved_t4_efa.log")).records[0]
     assert (run.transports.kinds, run.transports.network) == ({"efa"}, "AWS Libfabric")
+
+
+def test_figures_that_no_world_explains_imply_no_world_size() -> None:
+    text = own("nccl_tests/all_reduce_2x8.log")
+    lines = [line for line in text.splitlines(keepends=True) if " Rank " not in line]
+    half = " 10.00   1.00 {0:7.2f}      0"
+    row = f"  1073741824     268435456     float     sum      -1 {half} {half}\n"
+    for busbw, expected in ((2.5, None), (2.0, None), (1.0, 2), (1.5, 4)):
+        kept = [line for line in lines if "float" not in line]
+        kept.insert(next(n for n, line in enumerate(kept) if "Out of" in line), row.format(busbw))
+        assert nccl_tests.read("".join(kept)).records[0].implied_world_size == expected
+
+
+def test_digits_outside_ascii_are_no_numbers() -> None:
+    text = own("nccl_tests/all_reduce_2x8.log").replace(" 262144 ", " 26² ", 1)
+    assert len(nccl_tests.read(text).records[0].rows) == 4

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fourplane.base.codes import find
 from fourplane.base.findings import Level
@@ -175,11 +177,9 @@ def test_missing_raw_texts_are_said_and_the_probes_own_word_stands() -> None:
     derived = _derive(*_healthy(topo="", q=""))
     assert _one(derived, "compute.gpu.topology").state is State.FAILED
     assert _one(derived, "compute.cuda.version").reason == "nvidia-smi -q was not sent"
-    own = _observed(
-        metric="compute.gpu.topology", value=None, state="failed", reason="nvidia-smi did not end within 10 s"
-    )
-    derived = _derive(own, *_healthy())
-    assert _one(derived, "compute.gpu.topology").reason == "nvidia-smi did not end within 10 s"
+    hung = "nvidia-smi did not end within 10 s"
+    own = _observed(metric="compute.gpu.topology", value=None, state="failed", reason=hung)
+    assert _one(_derive(own, *_healthy()), "compute.gpu.topology").reason == hung
 
 
 def test_rows_with_one_index_count_once() -> None:
@@ -190,10 +190,8 @@ def test_rows_with_one_index_count_once() -> None:
 
 
 def test_amd_gpus() -> None:
-    raws = [
-        _raw("amd-smi", _own("amd_smi/static_2gpus.json")),
-        _raw("rocm-smi-topo", _own("amd_smi/rocm_topo_2cards.json")),
-    ]
+    links = _own("amd_smi/rocm_topo_2cards.json")
+    raws = [_raw("amd-smi", _own("amd_smi/static_2gpus.json")), _raw("rocm-smi-topo", links)]
     derived = _derive(_pci("amd", 2), *raws)
     assert derived.findings == []
     assert _one(derived, "compute.gpu.count").value == 2
@@ -211,10 +209,47 @@ def test_amd_falls_back_to_rocm_smi_and_says_what_was_unreadable() -> None:
     assert [one.code for one in derived.findings] == ["format-not-json"]
     assert _one(derived, "compute.gpu.topology").state is State.FAILED
     broken = _derive(_raw("amd-smi", "oops"))
-    assert {one.state for one in broken.observations} == {State.FAILED, State.ABSENT} - {State.ABSENT}
+    assert {one.state for one in broken.observations} == {State.FAILED}
 
 
 @pytest.mark.parametrize("raws", [[], [_raw("amd-smi", "{}")]])
 def test_a_count_by_the_probe_is_never_overruled(raws: list[dict[str, str]]) -> None:
     derived = _derive(_observed(metric="compute.gpu.count", value=0), *raws)
     assert [(one.metric, one.value) for one in derived.observations] == [("compute.gpu.count", 0)]
+
+
+_DAMAGE = ["", "\n", ", ", "[N/A]", "[Unknown Error]", "GPU0", "\t", "X", "{", "9" * 30, "\x00", "No devices were"]
+
+
+@st.composite
+def _damaged(draw: st.DrawFn) -> list[dict[str, str]]:
+    names = ["nvidia-smi-query", "nvidia-smi-topo", "nvidia-smi-q", "nvidia-smi-list", "amd-smi", "rocm-smi-topo"]
+    files = ["nvidia_smi/query_8gpus.csv", "nvidia_smi/query_troubled.csv", "nvidia_smi/topo_8gpus_9nics.txt",
+             "nvidia_smi/q_8gpus.txt", "nvidia_smi/list_mig.txt", "amd_smi/static_2gpus.json"]  # fmt: skip
+    raws = []
+    for name in draw(st.lists(st.sampled_from(names), min_size=1, max_size=4, unique=True)):
+        text = _own(draw(st.sampled_from(files)))
+        for _ in range(draw(st.integers(0, 3))):
+            at = draw(st.integers(0, len(text)))
+            text = text[:at] + draw(st.sampled_from(_DAMAGE)) + text[at + draw(st.integers(0, 200)) :]
+        raws.append(_raw(name, text))
+    return raws
+
+
+@settings(max_examples=100, deadline=None)
+@given(_damaged())
+def test_whatever_the_tools_printed_each_metric_gets_one_word(raws: list[dict[str, str]]) -> None:
+    derived = _derive(_pci("nvidia", 8), *raws)
+    words = [(one.subject, one.metric) for one in derived.observations]
+    assert len(words) == len(set(words))
+    assert derived.complete
+    texts = {raw["name"]: raw["text"] for raw in raws}
+    for one in derived.observations:
+        assert (one.value is None) == (one.state is not State.MEASURED)
+        assert one.state is State.MEASURED or one.reason
+        json.dumps(one.to_json(), allow_nan=False).encode("utf-8")
+        if one.raw is not None:
+            assert one.raw.line <= texts[one.raw.path.removeprefix("n1/")].count("\n") + 1
+    if {"nvidia-smi-query", "amd-smi"} & set(texts):
+        assert ("node:n1", "compute.gpu.count") in words
+    assert all(find(one.code) is not None for one in derived.findings)

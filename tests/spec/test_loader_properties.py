@@ -31,7 +31,7 @@ def load_text(text: bytes) -> Workspace:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_no_bytes_raise(content: bytes) -> None:
     workspace = load_text(content)
     assert workspace.declaration.name
@@ -53,7 +53,7 @@ _TREES = st.recursive(
 
 
 @given(st.dictionaries(_KEYS, _TREES, max_size=6))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_no_tree_raises_and_every_place_is_in_the_file(tree: dict[str, Any]) -> None:
     content = yaml.safe_dump(tree)
     workspace = load_text(content.encode())

@@ -144,7 +144,7 @@ _TREES = st.recursive(
 
 
 @given(_TREES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_is_dumped_is_read_back_with_places(tree: Any) -> None:
     content = yaml.safe_dump({"root": tree}, allow_unicode=True).encode()
     document = read_yaml(content, "f.yaml")
@@ -171,7 +171,7 @@ def test_what_is_dumped_is_read_back_with_places(tree: Any) -> None:
         st.text("ab:{}[]&*!-?#'\"|>%@` \t\n<0.,~\x00\x85\u2028\ufeff", max_size=80).map(str.encode),
     )
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_any_bytes_are_a_document_or_findings(content: bytes) -> None:
     document = read_yaml(content, "f.yaml")
     lines = content.count(b"\n") + content.count(b"\r") + content.count(b"\xe2\x80") + content.count(b"\xc2\x85") + 1

@@ -7,7 +7,6 @@ one begin, step or end, of a run that could take it, plus temporary files. Every
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from fourplane.evidence.chain import Chain
 from fourplane.evidence.folder import Listing
@@ -62,7 +61,8 @@ def sort_out(chain: Chain, listing: Listing) -> Leftovers:
 
 
 def _parents(path: str) -> list[str]:
-    return [str(parent) for parent in PurePosixPath(path).parents][:-1]
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]
 
 
 def _one_write(chain: Chain, files: list[str], folders: list[str]) -> bool:

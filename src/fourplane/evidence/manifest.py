@@ -14,6 +14,7 @@ from fourplane.evidence.layout import FIRST_PREV, place
 
 __all__ = ["Entry", "FileEntry", "Head", "canonical", "parse_canonical", "parse_entry"]
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 KINDS = ("begin", "step", "end")
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _FIELDS = {"seq", "kind", "run", "step", "files", "at", "prev", "sha256"}
@@ -26,8 +27,7 @@ def canonical(data: Any) -> bytes:
         ValueError: not a finite number, a lone surrogate, or a cycle.
         TypeError: not JSON.
     """
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return (text + "\n").encode()
+    return (_ENCODER.encode(data) + "\n").encode()
 
 
 def parse_canonical(data: bytes) -> Any:
@@ -161,7 +161,9 @@ def parse_entry(data: bytes) -> tuple[Entry | None, str]:
     if not _is_hash(value["prev"]) or not _is_hash(value["sha256"]):
         return None, "a hash is malformed"
     entry = Entry(value["seq"], value["kind"], value["run"], value["step"], files, at, value["prev"], value["sha256"])
-    return entry, "" if entry.to_bytes() == data and entry.own_hash() == entry.sha256 else "its own hash does not fit"
+    if format_utc(at) != value["at"]:
+        return entry, "its time is not in the form that a writer leaves"
+    return entry, "" if entry.own_hash() == entry.sha256 else "its own hash does not fit"
 
 
 def _files(value: Any) -> tuple[FileEntry, ...] | None:

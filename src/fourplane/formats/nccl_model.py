@@ -126,7 +126,10 @@ class NcclRun:
                 (best.busbw + 0.005) / (best.algbw - 0.005) if best.algbw > 0.005 else factor,
             )
         )
-        candidates = range(max(2, int(low)), min(int(min(high, 10_000.0)) + 1, max(2, int(low)) + 3) + 1)
+        if low >= 10_000:
+            return None
+        first = max(2, int(low))
+        candidates = range(first, min(int(min(high, 10_000.0)), first + 3) + 1)
         fitting = [n for n in candidates if low <= n <= high]
         return fitting[0] if len(fitting) == 1 else None
 

@@ -86,9 +86,14 @@ def sniff(head: str) -> float:
     return 0.6 if found else 0.0
 
 
+def _is_count(word: str) -> bool:
+    # isdigit alone is true for superscripts, which int refuses
+    return word.isascii() and word.isdigit() and len(word) <= 20
+
+
 def _is_bare_row(line: str) -> bool:
     words = _without_prefix(line)[0].split()
-    return len(words) >= 11 and words[0].isdigit() and words[1].isdigit() and words[2] in _TYPE_BYTES
+    return len(words) >= 11 and _is_count(words[0]) and _is_count(words[1]) and words[2] in _TYPE_BYTES
 
 
 def read(text: str) -> Reading[NcclRun]:
@@ -193,9 +198,9 @@ class _Reader:
 
     def _row(self, number: int, line: str) -> None:
         words = line.split()
-        if len(words) > 2 and (not words[1].isdigit() or words[2] not in _TYPE_BYTES):
+        if len(words) > 2 and (not _is_count(words[1]) or words[2] not in _TYPE_BYTES):
             return  # a line of another program that begins with a number
-        if len(words) < 3 and not (self.table.tail and all(word.isdigit() for word in words)):
+        if len(words) < 3 and not (self.table.tail and all(map(_is_count, words))):
             return
         tail = self.table.tail or _DEFAULT_TAIL
         # without a header redop and root may or may not be there; with one, alltoall may leave redop blank
@@ -252,7 +257,7 @@ class _Reader:
 def _parse_row(number: int, words: list[str], middle: list[str], tail: tuple[str, ...]) -> NcclRow | None:
     redop = next((word for word in middle if number_or_none(word) is None), "")
     root = next((word for word in middle if number_or_none(word) is not None), "")
-    if not (words[0].isdigit() and words[1].isdigit()) or len(words[0]) > 20 or len(words[1]) > 20:
+    if not (_is_count(words[0]) and _is_count(words[1])):
         return None
     cells = list(zip(tail, words[len(words) - len(tail) :], strict=True))
     halves: list[list[tuple[str, str]]] = []
@@ -274,7 +279,7 @@ def _parse_row(number: int, words: list[str], middle: list[str], tail: tuple[str
         root=root,
         out_of_place=samples[0],
         in_place=samples[1] if len(samples) > 1 else None,
-        iterations=int(iterations) if iterations.isdigit() and len(iterations) < 10 else None,
+        iterations=int(iterations) if _is_count(iterations) else None,
     )
 
 

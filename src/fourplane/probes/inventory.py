@@ -424,14 +424,12 @@ def gpus(p: Probe) -> None:
             p.deferred.update(GPU_METRICS)
             return
     said = "; ".join(reason for reason, _ in answers)
-    state = "failed" if "failed" in [state for _, state in answers] else "absent"
+    state, why = max(state for _, state in answers), "no PCI bus is visible in /sys; " + said  # failed beats absent
     if p.pci_gpus:  # never to be read as "no GPU": the hardware is there, only nobody can ask it
         state, why = "failed", "%d on the PCI bus, but no driver tool answers: %s" % (p.pci_gpus, said)
     elif devices is not None:
         p.say("compute.gpu.count", 0, "pci scan", reason=said, conditions={"pci": 0})
         state, why = "absent", "no NVIDIA or AMD GPU on the PCI bus"
-    else:
-        why = "no PCI bus is visible in /sys; " + said
     for metric in GPU_METRICS:
         p.miss(metric, "pci scan", why, state=state, conditions={"pci": None if devices is None else p.pci_gpus})
 

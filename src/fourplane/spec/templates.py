@@ -16,6 +16,7 @@ TEMPLATES = ("laptop", "rented-h100")
 _GITIGNORE = """\
 # made again by each run; declaration, quotes and evidence belong into version control
 report.html
+report.json
 rendered/
 scratch/
 """

@@ -382,3 +382,38 @@ def _vouch(root: Path, path: Path, content: bytes) -> None:
                 one.update(sha256=sha256_hex(content), bytes=len(content))
         prev = _reseal(root / f"chain/{seq:06d}.json", prev=prev, files=entry["files"])
     (root / "HEAD").write_bytes(canonical({"seq": 3, "sha256": prev}))
+
+
+def test_a_record_of_another_form_is_named_though_its_hashes_fit(tmp_path: Path) -> None:
+    root = small_store(tmp_path)
+    path = root / "runs/r1/steps/inventory@n1.json"
+    record = json.loads(path.read_bytes())
+    record["observations"][0]["raw"]["sha256"] = "0" * 64  # a reference that leads nowhere
+    path.write_bytes(canonical(record))
+    _vouch(root, path, canonical(record))
+    assert [(one.code, one.file) for one in verify_folder(root)] == [("evidence-malformed", str(path))]
+
+
+@pytest.mark.parametrize("name", ["HEAD", "chain/000002.json", "runs/r1/run.json"])
+def test_a_file_that_the_system_refuses_to_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Root may read everything, so the refusal is played here."""
+    root = small_store(tmp_path)
+    real = os.open
+
+    def refuses(path: str, flags: int, *more: int, **other: int) -> int:
+        if path == name.split("/")[-1]:
+            raise PermissionError(13, "Permission denied")
+        return real(path, flags, *more, **other)
+
+    monkeypatch.setattr(os, "open", refuses)
+    found = errors(verify_folder(root))
+    assert ("evidence-file-unreadable", str(root / name)) in {(one.code, one.file) for one in found}
+
+
+@pytest.mark.parametrize("content", [b"", b"{}\n", b'{"seq":3}\n', b'{"seq":true,"sha256":"00"}\n', b"\xff\n"])
+def test_a_head_that_cannot_be_read_back_is_damage(tmp_path: Path, content: bytes) -> None:
+    root = small_store(tmp_path)
+    (root / "HEAD").write_bytes(content)
+    assert [(one.code, one.file) for one in verify_folder(root)] == [("evidence-head-damaged", str(root / "HEAD"))]

@@ -14,6 +14,7 @@ import pytest
 from evidence_samples import absent, files_below, record_inventory, seen, small_store
 
 from fourplane.base.errors import StoreError, UsageError
+from fourplane.base.findings import Level
 from fourplane.evidence.store import RunStore
 from fourplane.records.observation import Observation, RawRef, State
 
@@ -369,3 +370,18 @@ def test_a_stranger_in_the_way_is_not_overwritten(tmp_path: Path) -> None:
     with RunStore.open(root, write=True) as store:
         assert code_of(lambda: store.record("r3", "a", [], {})) == "evidence-file-extra"
     assert (root / "runs/r3/steps/a.json").read_text() == "mine"
+
+
+def test_something_foreign_inside_the_rest_of_an_interrupted_step_stays(tmp_path: Path) -> None:
+    root = small_store(tmp_path)
+    with RunStore.open(root, write=True) as store:
+        store.begin("r2", {})
+    rest = root / "runs/r2/raw/storage"
+    rest.mkdir(parents=True)
+    (rest / "log.txt").write_text("half a step")
+    (rest / "core dump").write_text("mine")
+    with RunStore.open(root, write=True) as store:
+        assert not (rest / "log.txt").exists() and (rest / "core dump").read_text() == "mine"
+        assert [one.file for one in store.verify() if one.level is Level.ERROR] == [str(rest / "core dump")]
+        store.record("r2", "storage", [], {"log": "the whole step"})
+        assert [one.file for one in store.verify() if one.level is Level.ERROR] == [str(rest / "core dump")]

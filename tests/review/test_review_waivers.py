@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from review_samples import NOW, conditions, full, judge_all, make_case, with_judgement, without
 
-from fourplane.base.findings import Level
+from fourplane.base.findings import Finding, Level
 from fourplane.base.verdicts import ExitCode, Verdict, exit_code
 from fourplane.review.model import Condition
 from fourplane.review.waivers import is_in_force, waive
@@ -145,8 +145,10 @@ def test_a_name_like_nothing_gets_an_example() -> None:
 
 
 def test_the_readability_of_files_cannot_be_waived() -> None:
-    [finding] = judge_all(declared(condition="R1.declaration")).findings
-    assert finding.code == "review-waiver-not-possible"
+    broken = Finding("spec-unknown-key", Level.ERROR, "no such key")
+    result = judge_all(declared(condition="R1.declaration"), file_findings=(broken,))
+    assert conditions(result)["R1.declaration"].verdict is Verdict.FAILED
+    assert "review-waiver-not-possible" in [finding.code for finding in result.findings]
 
 
 def test_an_owner_that_is_nobody_is_a_finding() -> None:
@@ -170,8 +172,6 @@ def test_a_waived_gap_of_the_brief_is_accepted_by_its_owner() -> None:
 
 
 def test_damaged_evidence_cannot_be_waived() -> None:
-    from fourplane.base.findings import Finding
-
     damage = (Finding("evidence-file-changed", Level.ERROR, "a byte differs"),)
     result = judge_all(declared(), damage=damage)
     assert conditions(result)["R4.staging"].verdict is Verdict.UNPROVEN

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import array
-import json
 import mmap
 import os
 import shutil
@@ -26,77 +25,11 @@ import subprocess
 import sys
 import threading
 import time
-from datetime import datetime, timezone
 from typing import Any
 
+from fourplane.probes.parts.frame import Output, Stopped, describe, read_text
+
 NAME, VERSION = "allreduce", 1
-
-# -- frame output: begin (the same text in each probe that carries it; a test holds them equal)
-
-
-class Stopped(BaseException):
-    """The probe was asked to end: by a signal, the end of stdin, its deadline, or a reader that went away."""
-
-
-class Output:
-    """JSON lines on stdout, as ``fourplane.formats.probe_lines`` reads them."""
-
-    def __init__(self) -> None:
-        self.said = set()  # type: set[str]
-        self.started = time.monotonic()
-        self.quiet = False
-        self.rank = 0
-        self._lock = threading.Lock()
-
-    def line(self, kind: str, **fields: Any) -> None:
-        """Write one line; raises Stopped when nobody reads any more, unless ``quiet``."""
-        text = json.dumps({"t": kind, **fields}, allow_nan=False) + "\n"
-        with self._lock:
-            try:
-                sys.stdout.write(text)
-                sys.stdout.flush()
-            except OSError:
-                if not self.quiet:
-                    raise Stopped("nobody reads stdout") from None
-
-    def begin(self) -> None:
-        """Write the first line."""
-        self.line("begin", probe=NAME, version=VERSION, node=socket.gethostname(), at=now())
-
-    def measured(self, metric: str, value: Any, unit: str, method: str, **more: Any) -> None:
-        """Write a measured observation."""
-        self._observation(metric, value, unit, method, "measured", more)
-
-    def without(self, metric: str, unit: str, method: str, state: str, reason: str, **more: Any) -> None:
-        """Write an observation without a value: absent, failed or skipped, with the reason."""
-        self._observation(metric, None, unit, method, state, dict(more, reason=reason[:500]))
-
-    def progress(self, done: float, text: str) -> None:
-        """Write how far the probe is, from 0 to 1."""
-        self.line("progress", done=round(min(1.0, max(0.0, done)), 3), text=text)
-
-    def end(self, ok: bool) -> None:
-        """Write the last line."""
-        self.line("end", ok=ok, seconds=round(time.monotonic() - self.started, 3))
-
-    def _observation(self, metric: str, value: Any, unit: str, method: str, state: str, more: dict[str, Any]) -> None:
-        self.said.add(metric)
-        head = {"subject": "", "metric": metric, "value": value, "unit": unit, "method": method, "state": state}
-        self.line("observation", **head, at=now(), **more)
-
-
-def now() -> str:
-    """Return the time in UTC, ISO 8601."""
-    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def describe(error: BaseException) -> str:
-    """Return an exception as one line."""
-    text = " ".join(str(error).split())
-    return "%s: %s" % (type(error).__name__, text) if text else type(error).__name__
-
-
-# -- frame output: end
 
 UNITS = {
     "network.allreduce.world_size": "",
@@ -434,15 +367,6 @@ def gpu_devices() -> int:
     return len(nvidia) + len(amd)
 
 
-def read_text(path: str) -> str:
-    """Return a small file's text, "" where it can't be read."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as handle:
-            return handle.read(4096)
-    except OSError:
-        return ""
-
-
 def torch_can_drive(ranks_here: int) -> bool:
     """Tell whether PyTorch has NCCL (RCCL on AMD) and a GPU for each rank of this host."""
     if gpu_devices() < ranks_here:
@@ -498,7 +422,7 @@ def run_nccl_tests(out: Output, mpi: MpiBackend, most: int, deadline_s: float) -
     return ok
 
 
-def watch(out: Output, deadline_s: float, watch_stdin: bool, method: str) -> None:
+def watch(out: Output, rank: int, deadline_s: float, watch_stdin: bool, method: str) -> None:
     """End this rank at its deadline, when its launcher dies or, when asked, when stdin closes.
 
     The rank may sit inside the MPI library, where no Python signal handler runs; so a thread ends the process, and
@@ -506,7 +430,7 @@ def watch(out: Output, deadline_s: float, watch_stdin: bool, method: str) -> Non
     """
 
     def leave(reason: str) -> None:
-        if out.rank == 0:
+        if rank == 0:
             out.quiet = True
             without_figures(out, method, "failed", "stopped: " + reason)
             out.end(False)
@@ -549,7 +473,7 @@ def measure(args: argparse.Namespace, out: Output, mpi: MpiBackend, method: str)
         reason = "no GPU for each rank with PyTorch and NCCL, nor nccl-tests with two GPUs on one host"
         if mpi.rank == 0:
             without_figures(out, method, "skipped", reason)
-        return False
+        return True
     if kind == "nccl-tests":
         return run_nccl_tests(out, mpi, args.max_bytes, args.deadline)
     backend = mpi if kind == "mpi" else TorchBackend(mpi.mpi, kind)
@@ -563,7 +487,7 @@ def measure(args: argparse.Namespace, out: Output, mpi: MpiBackend, method: str)
 
 
 def main(argv: list[str]) -> int:
-    """Run the probe on this rank; 0 when every figure was measured and every element right."""
+    """Run the probe on this rank; 0 when nothing broke and every element came out right."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--expect-ranks", type=int, required=True, help="ranks that must form one world")
     parser.add_argument("--budget", type=float, default=20.0, help="seconds for the whole sweep")
@@ -572,21 +496,21 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--deadline", type=float, default=0.0, help="seconds after which the probe ends itself")
     parser.add_argument("--watch-stdin", action="store_true", help="end when stdin closes (on rank 0)")
     args = parser.parse_args(argv)
-    out = Output()
-    out.rank = launcher_rank()
+    out = Output(NAME, VERSION)
+    rank = launcher_rank()
     plain = "%s/%d mpi ranks=%d" % (NAME, VERSION, args.expect_ranks)
-    watch(out, args.deadline, args.watch_stdin and out.rank == 0, plain)
+    watch(out, rank, args.deadline, args.watch_stdin and rank == 0, plain)
     try:
         import mpi4py
 
         mpi4py.rc.thread_level = "funneled"
         from mpi4py import MPI
     except (ImportError, RuntimeError, OSError) as error:
-        if out.rank == 0:
+        if rank == 0:
             out.begin()
             without_figures(out, plain, "skipped", "mpi4py can't be loaded: " + describe(error))
-            out.end(False)
-        return 1
+            out.end(True)
+        return 0
     mpi = MpiBackend(MPI)
     if mpi.size != args.expect_ranks:
         # said by each rank: as worlds of one, all of them are rank 0
@@ -598,7 +522,6 @@ def main(argv: list[str]) -> int:
         without_figures(out, plain, "failed", reason)
         out.end(False)
         return 1
-    out.rank = mpi.rank
     if mpi.rank == 0:
         out.begin()
     try:

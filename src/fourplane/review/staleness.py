@@ -125,7 +125,7 @@ class Calendar:
         for (metric, _tool), facts in self._series.get(node, {}).items():
             before = _before(facts, one)
             latest = facts[-1]
-            if before is not None and latest.at > before.at and latest.value != before.value:
+            if before is not None and latest.value != before.value:
                 what = metric.split(".", 1)[1].replace(".", " ")
                 values = f"from {printable(before.value)} to {printable(latest.value)}"
                 return f"{what} of node {printable(node)} changed {values}"

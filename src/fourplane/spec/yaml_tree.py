@@ -92,12 +92,13 @@ class _StopReading(Exception):  # noqa: N818 - not an error of the program: the 
 class _Frame:
     """One open mapping or list."""
 
-    __slots__ = ("anchor", "count", "data", "height", "key", "key_mark", "keys", "node")
+    __slots__ = ("anchor", "count", "data", "height", "items", "key", "key_mark", "keys", "node")
 
     def __init__(self, node: Branch, anchor: str | None, count: int) -> None:
         self.node = node
         self.anchor = anchor
         self.keys = node.keys
+        self.items: list[Node] = [] if node.items is None else node.items
         self.data: Any = [] if node.keys is None else {}
         self.key: str | None = None  # of a mapping; None: the next node is a key
         self.key_mark: Any = None
@@ -148,21 +149,44 @@ class _Reader:
         }
 
     def read(self, content: bytes) -> None:
-        """Consume the whole stream."""
-        get = CParser(content).get_event
-        handlers = self.handlers
-        scalar: Callable[[Any], None] = self._scalar
+        """Consume the whole stream.
+
+        Plain and quoted scalars inside a mapping or a list, nine events of ten, are taken here without a further call.
+        """
+        get: Callable[[], Any] = CParser(content).get_event
+        handlers, most, longest = self.handlers, self.limits.nodes, self.limits.key
         while (event := get()) is not None:
             kind = type(event)
-            if kind is ScalarEvent:
-                scalar(event)
-            elif kind in handlers:
-                handlers[kind](event)
+            if kind is not ScalarEvent:
+                if kind in handlers:
+                    handlers[kind](event)
+                continue
+            self.count += 1
+            frame = self.frame
+            if frame is None or event.anchor is not None or event.tag is not None or self.count > most:
+                self._rare_scalar(frame, event)
+                continue
+            keys, key, text = frame.keys, frame.key, event.value
+            if keys is not None and key is None:
+                if text in keys or not 0 < len(text) <= longest or text == "<<":
+                    self._key(frame, text, event.start_mark, event.implicit[0])
+                else:
+                    frame.key, frame.key_mark = text, event.start_mark
+                continue
+            value = resolve_plain(text) if event.implicit[0] else text
+            if keys is None:
+                frame.data.append(value)
+                frame.items.append(Node(event.start_mark))
+                continue
+            if key != _DROP:
+                frame.data[key] = value
+                keys[key] = (frame.key_mark, Node(event.start_mark))  # type: ignore[index]
+            frame.key = None
         if self.hidden:
             message = f"{self.hidden:,} more findings are not shown"
-            found, most = f"{self.hidden:,} more", f"at most {MOST_FINDINGS:,}"
+            found, expected = f"{self.hidden:,} more", f"at most {MOST_FINDINGS:,}"
             self.findings.append(
-                codes.finding(codes.TOO_MANY, message, file=self.file, line=1, column=1, found=found, expected=most)
+                codes.finding(codes.TOO_MANY, message, file=self.file, line=1, column=1, found=found, expected=expected)
             )
 
     def path(self) -> str:
@@ -214,30 +238,9 @@ class _Reader:
             self.find(code, mark, f"the document {what}grows too large here", found="more", expected=most)
             raise _StopReading
 
-    def _scalar(self, event: ScalarEvent) -> None:
-        self.count += 1
-        if self.count > self.limits.nodes:
-            self._grow(event.start_mark, 0, 0)
-        frame = self.frame
-        text = event.value
-        if event.anchor is not None or event.tag is not None or frame is None:
-            self._rare_scalar(frame, event)
-        elif frame.keys is None:
-            frame.data.append(resolve_plain(text) if event.implicit[0] else text)
-            frame.node.items.append(Node(event.start_mark))  # type: ignore[union-attr]
-        elif frame.key is None:
-            if text in frame.keys or not 0 < len(text) <= self.limits.key or text == "<<":
-                self._key(frame, text, event.start_mark, event.implicit[0])
-            else:
-                frame.key, frame.key_mark = text, event.start_mark
-        else:
-            if frame.key != _DROP:
-                frame.data[frame.key] = resolve_plain(text) if event.implicit[0] else text
-                frame.keys[frame.key] = (frame.key_mark, Node(event.start_mark))
-            frame.key = None
-
     def _rare_scalar(self, frame: _Frame | None, event: ScalarEvent) -> None:
-        """Take a scalar with an anchor or a tag, or one that is the whole document."""
+        """Take a scalar with an anchor or a tag, one that is the whole document, or the first above the limit."""
+        self._grow(event.start_mark, 0, 0)
         mark, value = event.start_mark, event.value
         if event.tag is not None and event.tag not in _STR_TAGS:
             self._tag(event)
@@ -300,7 +303,7 @@ class _Reader:
             frame.key = None
         else:
             frame.data.append(value)
-            frame.node.items.append(node)  # type: ignore[union-attr]
+            frame.items.append(node)
 
     def _start(self, event: Any) -> None:
         self._grow(event.start_mark, 1, 1)

@@ -30,13 +30,21 @@ def command(path: Path, as_json: bool) -> int:
     Exit status: 0 without errors (warnings may be there), 1 with errors,
     2 when there is no such file.
     """
+    import atexit
     import gc
 
     from fourplane.base.findings import has_errors
     from fourplane.cli.output import print_findings, print_json
 
-    gc.disable()  # one short pass over a large tree; the process ends after it
-    findings = check(path)
+    # One short pass over a large tree without cycles: looking for them, now or at the end, costs a third of the time.
+    atexit.register(gc.freeze)
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        findings = check(path)
+    finally:
+        if was_on:
+            gc.enable()
     if as_json:
         print_json({"findings": [one.to_json() for one in findings]})
     else:

@@ -18,6 +18,7 @@ $(VENV)/.run: requirements/run.txt pyproject.toml
 	  { echo "no venv module: install it (Debian: python3-venv)" >&2; exit 2; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from fourplane.base.documents.positions import Positions
 from fourplane.base.findings import Finding, Level
 from fourplane.base.units import Dimension, parse_quantity
 from fourplane.base.verdicts import Verdict
@@ -19,7 +20,6 @@ from fourplane.report.view import ReportView, build
 from fourplane.review.model import Action, Area, Condition, Gap, Review
 from fourplane.spec.declaration import Declaration
 from fourplane.spec.economics import Targets
-from fourplane.spec.positions import Positions
 from fourplane.spec.storage import Checkpoints, Staging, Storage, Weights
 from fourplane.spec.workspace import Workspace
 

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from fourplane.base.documents.positions import Positions
 from fourplane.base.findings import Finding
 from fourplane.base.verdicts import Verdict
 from fourplane.catalog.facts import Catalog
@@ -18,7 +19,6 @@ from fourplane.records.observation import Observation, State
 from fourplane.review.gate import review
 from fourplane.review.model import Condition, Review
 from fourplane.spec.declaration import Declaration
-from fourplane.spec.positions import Positions
 from fourplane.spec.workspace import Workspace
 
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)

@@ -8,6 +8,7 @@ from review_samples import (
     full,
     full_judgements,
     full_observations,
+    full_rows,
     judge_all,
     with_judgement,
     without,
@@ -96,3 +97,22 @@ def test_waived_conditions_need_no_action() -> None:
     waivers = [{"condition": "R4.snapshots", "owner": "ann", "reason": "pilot", "until": date(2027, 1, 1)}]
     judgements = with_judgement("storage.snapshots", Verdict.UNPROVEN)
     assert judge_all({**full(), "waivers": waivers}, judgements=judgements).actions == ()
+
+
+def test_a_field_that_nobody_declared_needs_no_new_run_once_nodes_were_looked_at() -> None:
+    rows = [one for one in full_rows() if one.fact != "nvme.total"]
+    [action] = judge_all(without("pools.0.shape.nvme"), rows=rows).actions
+    assert action.text.startswith("Decide and write down")
+    assert action.settles == ("R2.local_nvme",)
+    unseen = judge_all(without("pools.0.shape.nvme"), rows=rows, observations=[])
+    assert "R2.local_nvme" in {key for one in unseen.actions if "fourplane prove" in one.text for key in one.settles}
+
+
+def test_each_action_tells_its_own_fixes_only() -> None:
+    judgements = with_judgement("control.scheduler", Verdict.UNPROVEN)
+    texts = {
+        action.text.split(" ", 1)[0]: action.text
+        for action in judge_all(without("control.reason"), judgements=judgements).actions
+    }
+    assert "mend control.scheduler" in texts["Measure"]
+    assert "control.reason" not in texts["Measure"]

@@ -10,6 +10,7 @@ from review_samples import MEASURED, NOW, conditions, observe
 from fourplane.base.errors import UsageError
 from fourplane.base.verdicts import ExitCode, Verdict, exit_code
 from fourplane.evidence.store import RunStore
+from fourplane.evidence.verify import verify_folder
 from fourplane.review.gate import review_case
 from fourplane.review.loading import EVIDENCE_FOLDER, load_case
 
@@ -116,3 +117,12 @@ def test_the_moment_of_judgement_decides_on_end_dates_too(workspace: Path) -> No
     in_force = load_case(workspace, NOW.replace(month=11, day=30))
     assert conditions(review_case(in_force))["R4.staging"].verdict is Verdict.WAIVED
     assert in_force.workspace.findings == ()
+
+
+def test_traces_of_an_interrupted_write_are_no_damage(workspace: Path) -> None:
+    record(workspace)
+    (workspace / EVIDENCE_FOLDER / "tmp" / ".step.json.1.tmp").write_bytes(b"half")
+    assert verify_folder(workspace / EVIDENCE_FOLDER)  # told as an info
+    case = load_case(workspace, NOW)
+    assert case.damage == ()
+    assert len(case.observations) == 2

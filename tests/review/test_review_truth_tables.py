@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from functools import cache
 
 import pytest
 from review_samples import (
@@ -22,6 +23,7 @@ from review_samples import (
 )
 
 from fourplane.base.verdicts import Verdict
+from fourplane.review.model import Condition
 from fourplane.review.table import AREAS, all_conditions
 
 PASSED, FAILED, UNPROVEN = Verdict.PASSED, Verdict.FAILED, Verdict.UNPROVEN
@@ -147,6 +149,21 @@ NEEDS = {
 NEED_WIRES = [(condition, path) for condition, paths in NEEDS.items() for path in paths]
 
 
+@cache
+def lacking(path: str) -> dict[str, Condition]:
+    return conditions(judge_all(without(path)))
+
+
+@cache
+def judged(key: str, verdict: Verdict) -> dict[str, Condition]:
+    return conditions(judge_all(judgements=with_judgement(key, verdict)))
+
+
+@cache
+def aged(days: int) -> dict[str, Condition]:
+    return conditions(judge_all(now=NOW + timedelta(days=days)))
+
+
 def test_nine_areas_stand_in_order_and_every_condition_passes_on_the_full_case() -> None:
     result = judge_all()
     assert [area.id for area in result.areas] == [f"R{n}" for n in range(1, 10)]
@@ -174,8 +191,7 @@ def test_every_passed_condition_cites_evidence() -> None:
 
 @pytest.mark.parametrize(("condition", "path"), NEED_WIRES)
 def test_a_missing_field_leaves_its_condition_unproven_and_is_named(condition: str, path: str) -> None:
-    result = conditions(judge_all(without(path)))
-    one = result[condition]
+    one = lacking(path)[condition]
     assert one.verdict is UNPROVEN
     assert one.fix
     field = path.split(".")[-1]
@@ -186,7 +202,7 @@ def test_a_missing_field_leaves_its_condition_unproven_and_is_named(condition: s
 
 @pytest.mark.parametrize(("condition", "path"), NEED_WIRES)
 def test_a_missing_field_leaves_other_areas_alone(condition: str, path: str) -> None:
-    hit = {key for key, one in conditions(judge_all(without(path))).items() if one.verdict is not PASSED}
+    hit = {key for key, one in lacking(path).items() if one.verdict is not PASSED}
     shared = {key for key, paths in NEEDS.items() if any(path == p or p.startswith(f"{path}.") for p in paths)}
     # fewer priced alternatives also spoil the comparison; nothing but these may move
     if path.startswith("alternatives"):
@@ -199,7 +215,7 @@ def test_a_missing_field_leaves_other_areas_alone(condition: str, path: str) -> 
 @pytest.mark.parametrize("verdict", [FAILED, UNPROVEN, STALE])
 @pytest.mark.parametrize(("condition", "key"), WIRES)
 def test_a_condition_follows_the_judgement_that_it_rests_on(condition: str, key: str, verdict: Verdict) -> None:
-    one = conditions(judge_all(judgements=with_judgement(key, verdict)))[condition]
+    one = judged(key, verdict)[condition]
     assert one.verdict is verdict
     assert f"figure of {key}" in one.reason.lower()
     assert one.fix
@@ -216,7 +232,7 @@ def test_a_judgement_that_nobody_made_leaves_the_condition_unproven(condition: s
 
 @pytest.mark.parametrize("key", CAPABILITIES)
 def test_a_judgement_moves_only_the_conditions_that_rest_on_it(key: str) -> None:
-    hit = {k for k, c in conditions(judge_all(judgements=with_judgement(key, FAILED))).items() if c.verdict is FAILED}
+    hit = {k for k, c in judged(key, FAILED).items() if c.verdict is FAILED}
     assert hit == {condition for condition, other in WIRES if other == key}
 
 
@@ -258,7 +274,7 @@ MEASURED_CONDITIONS = sorted(set(RESTS_ON) | set(FACTS_OF))
 
 @pytest.mark.parametrize("condition", SHOWN)
 def test_only_measured_conditions_grow_stale(condition: str) -> None:
-    one = conditions(judge_all(now=NOW + timedelta(days=31)))[condition]
+    one = aged(31)[condition]
     assert one.verdict is (STALE if condition in MEASURED_CONDITIONS else PASSED)
 
 
@@ -373,6 +389,7 @@ def test_the_brief_is_told_by_its_values() -> None:
     assert shown["R1.workload"].reason == "Workload pre-training."
     assert shown["R1.framework"].reason == "Frameworks PyTorch."
     assert shown["R1.model"].reason == "Name m, parameters billion 70, precision bf16 and licence own."
+    assert shown["R1.target_gpus"].reason == "Target GPUs H100."
     assert "All reduce yes" in shown["R1.network"].reason
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from review_samples import NOW, conditions, full, judge_all, make_case, with_judgement, without
 
+from fourplane.base.documents.positions import Positions
 from fourplane.base.findings import Finding, Level
 from fourplane.base.verdicts import ExitCode, Verdict, exit_code
 from fourplane.review.model import Condition
 from fourplane.review.waivers import is_in_force, waive
 from fourplane.spec.economics import Waiver
-from fourplane.spec.positions import Positions
 
 TODAY = NOW.date()
 FAILED = Condition("R4.staging", "staging", Verdict.FAILED, "Too slow.", ("a",), "mend it")

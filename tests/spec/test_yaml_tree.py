@@ -10,9 +10,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fourplane.spec.tree import find_node, positions_of
+from fourplane.base.documents.tree import find_node, positions_of
+from fourplane.base.documents.yaml_tree import LIMITS, Limits, read_yaml
 from fourplane.spec.types import written
-from fourplane.spec.yaml_tree import LIMITS, Limits, read_yaml
 
 
 def read(text: str, limits: Limits = LIMITS) -> Any:

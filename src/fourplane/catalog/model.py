@@ -39,8 +39,10 @@ class Fact:
         high: the figure, or the highest.
         unit: unit as written; ``count`` for plain numbers.
         sources: at least one.
-        conditions: what else holds: density, direction, kind.
+        conditions: what else holds: density, direction, kind, day; ``standing`` says why it decides nothing.
         note: remark, such as why sources differ.
+        place: file:line:column of the workspace's own catalogue, "" for what is shipped.
+        overrides: what the shipped catalogue says instead, with its source; "" where it says nothing.
     """
 
     subject: str
@@ -51,11 +53,18 @@ class Fact:
     sources: tuple[Source, ...]
     conditions: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    place: str = ""
+    overrides: str = ""
 
     @property
     def date(self) -> date:
         """Return the date of the oldest source: the fact is no fresher than that."""
         return min(source.date for source in self.sources)
+
+    @property
+    def decides(self) -> bool:
+        """Tell whether rules and judgements may rest on it: not on gates, estimates and what was not re-read."""
+        return "standing" not in self.conditions
 
     @property
     def shown(self) -> str:
@@ -72,19 +81,22 @@ class Fact:
             "value": self.low if self.low == self.high else [self.low, self.high],
             "unit": self.unit,
             "conditions": dict(self.conditions),
+            "decides": self.decides,
             "note": self.note,
             "date": self.date.isoformat(),
             "sources": [_source_json(source) for source in self.sources],
+            "place": self.place,
+            "overrides": self.overrides,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Something that facts are about: a GPU board, a node shape, a way of training.
+    """Something that facts are about: a GPU board, a node shape, a fabric, a release, a way of training.
 
     Attributes:
         key: kebab-case name.
-        kind: ``gpu``, ``node`` or ``training``.
+        kind: ``gpu``, ``node``, ``fabric``, ``transport``, ``software``, ``storage``, ``training`` or ``reliability``.
         title: name for people.
         aliases: other spellings, the vendor tool's own among them.
         family: name shared by boards that people mix up, such as ``h100``.
@@ -103,8 +115,8 @@ class Subject:
     facts: tuple[Fact, ...] = ()
 
     def fact(self, name: str) -> Fact | None:
-        """Return the fact of that name, or None."""
-        return next((fact for fact in self.facts if fact.name == name), None)
+        """Return the fact of that name that may decide something, or None; see ``Fact.decides``."""
+        return next((fact for fact in self.facts if fact.name == name and fact.decides), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +129,16 @@ class Expected:
         gpus_per_node: GPUs that took part on each node.
         nodes: how many nodes took part.
         transport: what carried the data, such as nvlink, nvls, ib, roce; several where the source leaves it open.
-        size_bytes: size of the message; bus bandwidth holds at this size only.
+        size_bytes: size of the message; bus bandwidth holds at this size only. 0 where the source names none.
         low: bus bandwidth in GB/s, or the lowest of disagreeing sources.
         high: or the highest.
         kind: ``measured``, or ``gate`` for a threshold that somebody ships.
         sources: at least one.
         nics: network interfaces of one node, as published.
         note: remark.
+        statistic: "" for the figure at ``size_bytes``; else what it is, such as an average over all sizes.
+        place: file:line:column of the workspace's own catalogue, "" for what is shipped.
+        overrides: what the shipped catalogue says instead, with its source.
     """
 
     op: str
@@ -138,6 +153,23 @@ class Expected:
     sources: tuple[Source, ...]
     nics: str = ""
     note: str = ""
+    statistic: str = ""
+    place: str = ""
+    overrides: str = ""
+
+    @property
+    def decides(self) -> bool:
+        """Tell whether a measurement may be held against it: a figure that was measured at a size of its own."""
+        return self.kind == "measured" and self.size_bytes > 0 and not self.statistic
+
+    @property
+    def case(self) -> tuple[str, str, int, int, tuple[str, ...], str, int, str, str]:
+        """Return what two figures must share to speak of the same thing; a later one then overrides."""
+        transports = tuple(sorted(self.transport))
+        return (
+            self.op, self.gpu, self.gpus_per_node, self.nodes, transports, self.nics, self.size_bytes, self.kind,
+            self.statistic,
+        )  # fmt: skip
 
     @property
     def date(self) -> date:
@@ -166,10 +198,14 @@ class Expected:
             "size_bytes": self.size_bytes,
             "busbw_gbps": self.low if self.low == self.high else [self.low, self.high],
             "kind": self.kind,
+            "statistic": self.statistic,
+            "decides": self.decides,
             "nics": self.nics,
             "note": self.note,
             "date": self.date.isoformat(),
             "sources": [_source_json(source) for source in self.sources],
+            "place": self.place,
+            "overrides": self.overrides,
         }
 
 

@@ -8,13 +8,17 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 
 from fourplane.base.errors import UsageError
 from fourplane.engines.base import Engine, OnLine, Result, Task
 from fourplane.engines.child import Limits, run_child
 from fourplane.engines.codes import MPIRUN_MISSING, NODE_UNKNOWN
 from fourplane.engines.environment import clean_environment
-from fourplane.engines.mpi import find_mpirun, mpi_folders, mpirun_argv
+from fourplane.engines.folders import private_folder
+from fourplane.engines.mpi import SHARED_MEMORY, find_mpirun, mpi_variables, mpirun_argv
+from fourplane.engines.packing import pack_probe, pieces_of
 
 __all__ = ["LocalEngine", "safe_node_name"]
 
@@ -80,22 +84,31 @@ class LocalEngine(Engine):
                 on_line(self._node, line)
 
         limits = Limits(task.deadline_s, task.grace_s)
-        command = [os.fspath(task.probe), *task.args]
-        if task.ranks == 0:
-            argv = [self._python, *command]
-            return run_child(self._node, argv, clean_environment(task.env), limits, deliver, cancelled)
-        mpirun = find_mpirun(self._python)
-        if mpirun is None:
-            error = f"{MPIRUN_MISSING.code}: no mpirun beside {self._python} or on PATH; {MPIRUN_MISSING.fix}"
-            return Result(self._node, None, [], "", 0.0, error=error)
-        with mpi_folders() as folders:
-            env = clean_environment({"HOME": folders["TMPDIR"], **_home(), **folders, **task.env})
+        with ExitStack() as folders:
+            home = folders.enter_context(private_folder())
+            command = [str(_placed(task.probe, home)), *task.args]
+            variables = {"TMPDIR": str(home)}
+            if task.ranks == 0:
+                env = clean_environment({**variables, **task.env})
+                return run_child(self._node, [self._python, *command], env, limits, deliver, cancelled)
+            mpirun = find_mpirun(self._python)
+            if mpirun is None:
+                error = f"{MPIRUN_MISSING.code}: no mpirun beside {self._python} or on PATH; {MPIRUN_MISSING.fix}"
+                return Result(self._node, None, [], "", 0.0, error=error)
+            shared = os.access(SHARED_MEMORY, os.W_OK | os.X_OK)
+            segments = folders.enter_context(private_folder(SHARED_MEMORY)) if shared else home
+            variables.update(mpi_variables(home, segments))
+            variables["HOME"] = os.environ.get("HOME") or str(home)  # Open MPI refuses to start without any
+            env = clean_environment({**variables, **task.env})
             # the ranks must be gone before the leash is killed, or nobody would be left to end them
             argv = mpirun_argv(mpirun, self._python, task.ranks, command, max(0.0, task.grace_s - 1))
             return run_child(self._node, argv, env, limits, deliver, cancelled)
 
 
-def _home() -> dict[str, str]:
-    """Return HOME where it is set: Open MPI refuses to start without any."""
-    home = os.environ.get("HOME")
-    return {"HOME": home} if home else {}
+def _placed(probe: Path, folder: Path) -> Path:
+    """Return the file to run: the probe itself, or the one file that it makes with its pieces."""
+    if not pieces_of(probe):
+        return probe
+    packed = folder / f"{probe.stem}.pyz"
+    packed.write_bytes(pack_probe(probe))
+    return packed

@@ -61,7 +61,7 @@ def _text(
     gaps: Sequence[Gap],
 ) -> str:
     file = printable(desk.case.workspace.file)
-    fixes = _fixes(mine or also, outcomes)
+    fixes = _fixes(remedy, mine or also, outcomes)
     text = {
         Remedy.REPAIR_EVIDENCE: "Run 'fourplane evidence verify', then restore the evidence folder from a copy or move "
         "it away and run 'fourplane prove' again.",
@@ -106,7 +106,7 @@ def _on_target(desk: Desk) -> str:
     )
 
 
-def _fixes(keys: Iterable[str], outcomes: Mapping[str, Outcome]) -> str:
-    fixes = list(dict.fromkeys(outcomes[key].fix for key in keys if outcomes[key].fix))
+def _fixes(remedy: Remedy, keys: Iterable[str], outcomes: Mapping[str, Outcome]) -> str:
+    fixes = list(dict.fromkeys(fix for key in keys for fix in outcomes[key].needs[remedy]))
     shown = "; ".join(fix.rstrip(". ") for fix in fixes[:3])
     return f"{shown}; and {len(fixes) - 3:,} more" if len(fixes) > 3 else shown

@@ -105,9 +105,10 @@ class Desk:
 
     @property
     def single_node(self) -> bool:
-        """Tell whether the cluster is declared as one node without a fabric."""
+        """Tell whether the cluster is declared as one node without a fabric, and not as a stand-in for another."""
         fabric = self.declaration.network.fabric
-        return fabric is not None and fabric.kind is FabricKind.NONE and self.node_count == 1
+        alone = fabric is not None and fabric.kind is FabricKind.NONE and self.node_count == 1
+        return alone and all(pool.role is not PoolRole.STAND_IN for _, pool in self.node_pools)
 
     def cite(self, *paths: str) -> tuple[str, ...]:
         """Return ``file:line:column`` of each path of the declaration."""

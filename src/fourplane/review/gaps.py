@@ -117,7 +117,7 @@ _WITH_WEIGHTS = frozenset(WorkloadType) - _WITHOUT_MODEL
 
 def missing_fields(brief: Brief, condition: str) -> list[str]:
     """Return the paths of fields of one condition that are not filled in and apply to this workload."""
-    return [f.path for f in _missing(brief) if f.condition == condition]
+    return [f.path for f in _missing(brief, condition)]
 
 
 def find_gaps(brief: Brief) -> list[tuple[str, Gap]]:
@@ -133,9 +133,9 @@ def value_at(model: BaseModel | None, path: str) -> object:
     return value
 
 
-def _missing(brief: Brief) -> Iterator[BriefField]:
+def _missing(brief: Brief, condition: str = "") -> Iterator[BriefField]:
     for one in BRIEF_FIELDS:
-        if _applies(brief, one.path) and not is_set(value_at(brief, one.path)):
+        if condition in ("", one.condition) and _applies(brief, one.path) and not is_set(value_at(brief, one.path)):
             yield one
 
 

@@ -62,7 +62,8 @@ def shape(keys: Iterable[str], condition: str, *, target: bool = False, judgemen
                 out.append(desk.lacking([f"pools[{i}].shape.{key}" for key in missing], f"pools[{i}].shape"))
         facts = desk.facts(condition)
         out += facts
-        if not facts:
+        if not facts and (not out or not len(desk.case.observations)):
+            # where a field is missing and nodes were looked at, the comparison follows once it is declared
             reason = "no node was compared with the declaration"
             fix, remedy = (ON_TARGET, Remedy.MEASURE_GPU) if target else ("run 'fourplane prove'", Remedy.MEASURE)
             out.append(Part(Verdict.UNPROVEN, reason, (), fix, remedy, measured=True))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -54,13 +55,18 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the parts of one condition come to; ``remedies`` are all that is still needed."""
+    """What the parts of one condition come to; ``needs`` says what is still needed, and how each is done."""
 
     verdict: Verdict
     reason: str
     evidence: tuple[str, ...]
     fix: str
-    remedies: frozenset[Remedy]
+    needs: Mapping[Remedy, tuple[str, ...]]
+
+    @property
+    def remedies(self) -> frozenset[Remedy]:
+        """Return the kinds of thing that are still needed."""
+        return frozenset(self.needs)
 
 
 def join(parts: Sequence[Part]) -> Outcome:
@@ -69,20 +75,22 @@ def join(parts: Sequence[Part]) -> Outcome:
     No parts at all is unproven, never passed.
     """
     if not parts:
-        return Outcome(Verdict.UNPROVEN, "Nothing was looked at.", (), "", frozenset())
+        return Outcome(Verdict.UNPROVEN, "Nothing was looked at.", (), "", {})
     verdict = combine(part.verdict for part in parts)
     telling = [part for part in parts if part.verdict is verdict]
     # what decided comes first; the rest is cited too, since a reader wants to see what did pass
     cited = _unique(ref for part in (*telling, *parts) for ref in part.evidence)
+    needs: dict[Remedy, list[str]] = defaultdict(list)
+    for part in parts:
+        if part.remedy is not None and part.verdict is not Verdict.PASSED:
+            needs[part.remedy] += [part.fix] if part.fix else []
     fixes = _unique(part.fix for part in telling if part.fix)
     return Outcome(
         verdict=verdict,
         reason=_sentence(_unique(part.reason for part in telling if part.reason)),
         evidence=tuple(cited[:MAX_EVIDENCE]),
         fix="" if verdict is Verdict.PASSED else "; ".join(fixes[:2]),
-        remedies=frozenset(
-            part.remedy for part in parts if part.remedy is not None and part.verdict is not Verdict.PASSED
-        ),
+        needs={remedy: tuple(_unique(fixes)) for remedy, fixes in needs.items()},
     )
 
 

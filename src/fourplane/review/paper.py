@@ -63,10 +63,18 @@ def brief_field(condition: str) -> Parts:
             paths = [f"brief.{path}" for path in missing]
             return [desk.lacking(paths, f"brief.{mine[0]}", remedy=Remedy.FILL_BRIEF)]
         stated = [path for path in mine if is_set(value_at(brief, path))]
-        said = [f"{path.rsplit('.', 1)[-1].replace('_', ' ')} {_shown(value_at(brief, path))}" for path in stated]
+        said = [f"{_label(path)} {_shown(value_at(brief, path))}" for path in stated]
         return [desk.paper(listing(said, limit=8), *(f"brief.{path}" for path in stated))]
 
     return parts
+
+
+_SPELT = {"gpu": "GPU", "gpus": "GPUs", "cpu": "CPU", "nvme": "NVMe", "nics": "NICs"}
+
+
+def _label(path: str) -> str:
+    """Return the last key of a path as people write it: ``target GPUs`` for ``target_gpus``."""
+    return " ".join(_SPELT.get(word, word) for word in path.rsplit(".", 1)[-1].split("_"))
 
 
 def _shown(value: object) -> str:

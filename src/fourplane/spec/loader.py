@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from fourplane.base.clock import utc_now
+from fourplane.base.documents.positions import Positions
+from fourplane.base.documents.tree import positions_of
+from fourplane.base.documents.yaml_tree import LIMITS, Document, read_yaml
 from fourplane.base.errors import UsageError
 from fourplane.base.findings import Finding, Level, sorted_findings
 from fourplane.spec import codes
 from fourplane.spec.declaration import Declaration, Quote
-from fourplane.spec.positions import Positions
 from fourplane.spec.references import check_declaration, check_quote
-from fourplane.spec.tree import positions_of
 from fourplane.spec.validation import validate
 from fourplane.spec.workspace import QuoteDocument, Workspace
-from fourplane.spec.yaml_tree import LIMITS, Document, read_yaml
 
 __all__ = ["DECLARATION", "QUOTES", "is_folder", "load_file", "load_quote", "load_workspace"]
 

@@ -6,12 +6,12 @@ from datetime import date
 from typing import Any
 
 from fourplane.base import codes as registry
+from fourplane.base.documents.positions import Place, join_path
+from fourplane.base.documents.tree import Node, find_node
 from fourplane.base.findings import Finding, Level
 from fourplane.base.text import shorten
 from fourplane.spec import codes
-from fourplane.spec.positions import Place, join_path
 from fourplane.spec.schema import choices_of, field_at, homes_of, model_at, nearest_key, nearest_value
-from fourplane.spec.tree import Node, find_node
 from fourplane.spec.types import Model, written
 
 __all__ = ["describe", "plane_of", "problem"]

@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any
 
 from fourplane.base.codes import similar
+from fourplane.base.documents.positions import Positions
 from fourplane.base.findings import Finding, Level
 from fourplane.base.hostlists import expand, fold
 from fourplane.base.text import plural, shorten
@@ -17,7 +18,6 @@ from fourplane.spec import codes
 from fourplane.spec.compute import Pool, Sharing
 from fourplane.spec.declaration import Declaration, Quote
 from fourplane.spec.network import FabricKind
-from fourplane.spec.positions import Positions
 from fourplane.spec.problems import plane_of
 from fourplane.spec.schema import nearest_value
 

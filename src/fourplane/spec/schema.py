@@ -9,7 +9,7 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from fourplane.base.codes import similar
-from fourplane.spec.positions import join_path
+from fourplane.base.documents.positions import join_path
 from fourplane.spec.types import Model
 
 __all__ = ["choices_of", "field_at", "homes_of", "model_at", "nearest_key", "nearest_value"]

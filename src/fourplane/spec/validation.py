@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from fourplane.base.documents.positions import join_path
+from fourplane.base.documents.tree import Branch, Node
+from fourplane.base.documents.yaml_tree import MOST_FINDINGS, Document
 from fourplane.base.findings import Finding
 from fourplane.spec import codes
-from fourplane.spec.positions import join_path
 from fourplane.spec.problems import problem
 from fourplane.spec.schema import model_at, nearest_key
-from fourplane.spec.tree import Branch, Node
 from fourplane.spec.types import Model
-from fourplane.spec.yaml_tree import MOST_FINDINGS, Document
 
 __all__ = ["Validated", "validate"]
 

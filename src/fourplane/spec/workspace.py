@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fourplane.base.documents.positions import Positions
 from fourplane.base.findings import Finding
 from fourplane.spec.declaration import Declaration, Quote
-from fourplane.spec.positions import Positions
 
 __all__ = ["QuoteDocument", "Workspace"]
 

@@ -9,6 +9,7 @@ import random
 import shutil
 import subprocess
 import time
+from functools import partial
 
 from fourplane.probes.parts.content import BASE, BLOCK, PAGE, Content, cached_fraction, drop_cache, write_rate
 from fourplane.probes.parts.frame import Guard

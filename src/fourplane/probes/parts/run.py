@@ -45,7 +45,7 @@ class Run:
         """Report a value, with the part's conditions."""
         unit, method = self.plan[metric]
         if isinstance(value, float):
-            value = round(value, 2)
+            value = float("%.5g" % value)  # more digits than that are noise
         self.out.measured(metric, value, unit, method, conditions=dict(self.facts, **conditions))
 
     def without(self, metric: str, state: str, reason: str, **conditions: Any) -> None:

@@ -9,7 +9,7 @@ import queue
 import random
 import stat
 import time
-from typing import Any
+from typing import Any, Callable
 
 from fourplane.probes.parts.content import (
     BLOCK,
@@ -28,6 +28,7 @@ from fourplane.probes.parts.scratch import Scratch
 __all__ = ["METRICS", "copy_file", "list_source", "make_dataset", "measure", "same_content"]
 
 MOST_FILES = 100_000
+MOST_SMALL = 4000
 METRICS = {
     "storage.staging.source": "",
     "storage.staging.throughput": "MB/s",
@@ -36,32 +37,38 @@ METRICS = {
 """Metrics of this part, with their units."""
 
 
-def share_out(run: Run, items: list[Any], work: Any) -> None:
-    """Do ``work`` on every item in threads; the items are taken in order."""
+def share_out(run: Run, items: list[Any], work: Callable[[Any], None], seconds: float = 3600.0) -> list[Any]:
+    """Do ``work`` on the items in threads, in order, starting none after ``seconds``; return those that were done."""
     todo = queue.SimpleQueue()  # type: queue.SimpleQueue[Any]
+    done = []  # type: list[Any]
     for item in items:
         todo.put(item)
+    until = time.monotonic() + seconds
 
     def worker() -> None:
-        while True:
+        while time.monotonic() < until:
             run.guard.check()
             try:
                 item = todo.get_nowait()
             except queue.Empty:
                 return
             work(item)
+            done.append(item)
 
     run.guard.parallel([worker] * THREADS)
+    return done
 
 
-def make_dataset(run: Run, folder: str, size: int) -> None:
-    """Write a synthetic dataset: three quarters in four big files, the rest in files of 4 to 64 KiB; leave it cold."""
-    sizes, rest = [], size // 4  # type: list[int], int
-    place = random.Random(size)
-    while rest > 0 and len(sizes) < 4000:
-        sizes.append(min(PAGE * place.randint(1, 16), max(PAGE, rest)))
-        rest -= sizes[-1]
-    jobs = [(number, one) for number, one in enumerate([size * 3 // 16] * 4 + sizes)]
+def make_dataset(run: Run, folder: str, size: int, seconds: float) -> None:
+    """Write a synthetic dataset, at most ``seconds`` long: three quarters of it in big files, the rest in small ones.
+
+    Small files have 4 to 64 KiB. Both kinds come mixed, so that a dataset that was cut short holds both.
+    """
+    chance = random.Random(size)
+    sizes = [max(BLOCK, size * 3 // 32)] * 8
+    while sum(sizes) < size and len(sizes) < MOST_SMALL:
+        sizes.append(PAGE * chance.randint(1, 16))
+    chance.shuffle(sizes)
 
     def write(job: tuple[int, int]) -> None:
         number, length = job
@@ -70,10 +77,11 @@ def make_dataset(run: Run, folder: str, size: int) -> None:
             for index in range((length + BLOCK - 1) // BLOCK):
                 run.guard.check()
                 write_all(handle.fileno(), content.block(index)[: length - index * BLOCK])
+            os.fsync(handle.fileno())
 
     for number in range(16):
         os.mkdir(os.path.join(folder, "part-%02d" % number))
-    share_out(run, jobs, write)
+    share_out(run, list(enumerate(sizes)), write, seconds)
 
 
 def list_source(folder: str, most: int) -> tuple[list[tuple[str, int]], bool]:
@@ -133,7 +141,7 @@ def measure(run: Run) -> None:
     if not allowed:
         return
     rate = write_rate(run.folder, run.guard, allowed)
-    most = int(min(allowed if source else allowed / 2, max(LEAST / 2, rate * run.budget_s * 0.2)))
+    most = int(min(allowed if source else allowed / 2, max(LEAST / 2, rate * run.budget_s * 0.15)))
     target = os.path.join(run.folder, "target")
     os.mkdir(target)
     if store:
@@ -143,7 +151,7 @@ def measure(run: Run) -> None:
         source = os.path.join(run.folder, "source")
         os.mkdir(source)
         run.out.progress(0.1, "making a dataset of %d MB" % (most // 10**6))
-        make_dataset(run, source, most)
+        make_dataset(run, source, most, run.budget_s * 0.3)
     elif not os.path.isdir(source):
         run.skip("%s is no folder that can be read" % source)
         return
@@ -156,26 +164,25 @@ def stage_files(run: Run, source: str, target: str, most: int, what: str) -> Non
     if not files:
         run.skip("%s holds no file of at most %d MB" % (source, most // 10**6))
         return
-    names = [name for name, _ in files]
-
-    def cool(name: str) -> None:
-        path = os.path.join(source, name)
-        if what == "synthetic directory":
-            fsync_path(path)
-        drop_cache(path)
-
+    sizes = dict(files)
+    names = list(sizes)
+    random.Random(len(names)).shuffle(names)
     run.out.progress(0.35, "cooling the source")
-    share_out(run, names, cool)
-    sample = [os.path.join(source, name) for name, size in files[:2000]]
-    run.facts.update(cached_before=cached_fraction(sample))
+    share_out(run, names, lambda name: drop_cache(os.path.join(source, name)))
+    run.facts.update(cached_before=cached_fraction([os.path.join(source, name) for name in names[:2000]]))
     folders = sorted({os.path.dirname(name) for name in names})
     for folder in folders:
         os.makedirs(os.path.join(target, folder), exist_ok=True)
-    run.out.progress(0.5, "staging %d files" % len(files))
-    big_first = [name for name, _ in sorted(files, key=lambda one: -one[1])]
+    run.out.progress(0.5, "staging %d files" % len(names))
     started = time.perf_counter()
-    share_out(run, big_first, lambda name: copy_file(os.path.join(source, name), os.path.join(target, name), run.guard))
-    share_out(run, big_first, lambda name: fsync_path(os.path.join(target, name)))
+    done = share_out(
+        run,
+        names,
+        lambda name: copy_file(os.path.join(source, name), os.path.join(target, name), run.guard),
+        run.budget_s * 0.3,
+    )
+    # flushed after all were written: the file system may then commit many files at once, as a staging tool lets it
+    share_out(run, done, lambda name: fsync_path(os.path.join(target, name)))
     share_out(run, [os.path.join(target, folder) for folder in folders], fsync_path)
     seconds = time.perf_counter() - started
     run.out.progress(0.8, "comparing hashes")
@@ -186,8 +193,8 @@ def stage_files(run: Run, source: str, target: str, most: int, what: str) -> Non
         if not same_content(os.path.join(source, name), os.path.join(target, name), run.guard):
             wrong.append(name)
 
-    share_out(run, names, compare)
-    staged(run, what, [size for _, size in files], seconds, wrong, cut)
+    run.facts.update(compared=len(share_out(run, done, compare, run.budget_s * 0.2)))
+    staged(run, what, [sizes[name] for name in done], seconds, wrong, cut or len(done) < len(names))
 
 
 def staged(run: Run, what: str, file_sizes: list[int], seconds: float, wrong: list[str], cut: bool) -> None:
@@ -235,7 +242,7 @@ def stage_objects(run: Run, url: str, target: str, most: int) -> None:
 
     run.out.progress(0.3, "staging %d objects" % len(chosen))
     started = time.perf_counter()
-    share_out(run, sorted(chosen, key=lambda one: -one[2]), fetch)
+    done = share_out(run, chosen, fetch, run.budget_s * 0.4)
     fsync_path(target)
     seconds = time.perf_counter() - started
     wrong = []  # type: list[str]
@@ -254,5 +261,5 @@ def stage_objects(run: Run, url: str, target: str, most: int) -> None:
             wrong.append(one[1])
 
     run.out.progress(0.7, "comparing hashes")
-    share_out(run, chosen, compare)
-    staged(run, "object store", [one[2] for one in chosen], seconds, wrong, cut)
+    run.facts.update(compared=len(share_out(run, done, compare, run.budget_s * 0.3)))
+    staged(run, "object store", [one[2] for one in done], seconds, wrong, cut or len(done) < len(chosen))

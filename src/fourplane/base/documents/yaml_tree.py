@@ -29,13 +29,13 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
+from fourplane.base.documents import codes
+from fourplane.base.documents.positions import join_path
+from fourplane.base.documents.scalars import resolve_plain
+from fourplane.base.documents.tree import Branch, Node
+from fourplane.base.documents.yaml_errors import not_utf8, syntax_error
 from fourplane.base.findings import Finding
 from fourplane.base.text import shorten
-from fourplane.spec import codes
-from fourplane.spec.positions import join_path
-from fourplane.spec.scalars import resolve_plain
-from fourplane.spec.tree import Branch, Node
-from fourplane.spec.yaml_errors import not_utf8, syntax_error
 
 __all__ = ["LIMITS", "MOST_FINDINGS", "Document", "Limits", "read_yaml"]
 

@@ -6,10 +6,10 @@ import re
 
 import yaml
 
+from fourplane.base.documents import codes
+from fourplane.base.documents.positions import Place
 from fourplane.base.findings import Finding
 from fourplane.base.text import shorten
-from fourplane.spec import codes
-from fourplane.spec.positions import Place
 
 __all__ = ["not_utf8", "syntax_error"]
 

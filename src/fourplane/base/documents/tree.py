@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fourplane.spec.positions import Place, Positions, join_path
+from fourplane.base.documents.positions import Place, Positions, join_path
 
 __all__ = ["Branch", "Node", "find_node", "positions_of"]
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fourplane.base.errors import ToolError
 from fourplane.catalog import Catalog, load_catalog
 from fourplane.catalog.model import Fact, Source, format_number
-from fourplane.catalog.reading import read_folder
+from fourplane.catalog.reading import read_shipped
 
 GOOD: dict[str, Any] = {
     "sources": {"s": {"title": "a data sheet", "link": "https://example.org", "date": date(2026, 1, 2)}},
@@ -31,8 +31,8 @@ GOOD: dict[str, Any] = {
 
 def load(folder: Path, document: dict[str, Any]) -> Catalog:
     (folder / "facts.yaml").write_text(yaml.safe_dump(document))
-    subjects, expected = read_folder(folder)
-    return Catalog(subjects.values(), expected)
+    reader = read_shipped(folder)
+    return Catalog(reader.subjects.values(), reader.expected)
 
 
 def test_a_good_folder_loads(tmp_path: Path) -> None:
@@ -59,6 +59,12 @@ def test_a_good_folder_loads(tmp_path: Path) -> None:
         ("source", "date", None, "has no date"),
         ("source", "date", "2026", "has no date"),
         ("source", "title", None, "has no title"),
+        ("source", "titel", "x", "no key 'titel'"),
+        ("fact", "conditions", {"standing": "rumour"}, "standing 'rumour' is not known"),
+        ("fact", "conditions", ["dense"], "is not a mapping"),
+        ("expected", "nodes", 0, "has no nodes"),
+        ("expected", "nodes", 1.5, "whole numbers"),
+        ("expected", "gpus_per_node", "8", "whole numbers"),
         ("expected", "source", None, "has no source"),
         ("expected", "size", "8", "no unit"),
         ("expected", "size", None, "has no size"),
@@ -100,13 +106,13 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
 def test_a_broken_file_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "facts.yaml").write_text(text)
     with pytest.raises(ToolError) as refusal:
-        read_folder(tmp_path)
+        read_shipped(tmp_path)
     assert refusal.value.code == "catalog-unreadable"
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ToolError) as refusal:
-        read_folder(tmp_path)
+        read_shipped(tmp_path)
     assert refusal.value.code == "catalog-unreadable"
 
 
@@ -118,7 +124,7 @@ def facts() -> list[Fact]:
 
 
 def test_every_shipped_fact_has_unit_source_and_date() -> None:
-    assert len(facts()) > 60
+    assert len(facts()) > 400
     for fact in facts():
         assert fact.unit
         assert fact.sources
@@ -127,6 +133,7 @@ def test_every_shipped_fact_has_unit_source_and_date() -> None:
     for figure in load_catalog().expected_figures:
         assert figure.sources
         assert 0 < figure.low <= figure.high
+        assert figure.size_bytes or not figure.decides
 
 
 def test_arithmetic_says_dense_and_links_say_both_ways() -> None:
@@ -135,6 +142,87 @@ def test_arithmetic_says_dense_and_links_say_both_ways() -> None:
             assert fact.conditions.get("density") == "dense", fact
         if fact.name in ("link", "nic_speed"):
             assert fact.conditions.get("direction") in ("both", "one"), fact
+
+
+GPUS = (
+    "h100-sxm", "h100-pcie", "h100-nvl", "h200-sxm", "h200-nvl", "b200-sxm", "b300-sxm", "gb200", "gb300",
+    "a100-40-sxm", "a100-40-pcie", "a100-80-sxm", "a100-80-pcie", "l40s", "rtx-pro-6000", "mi300x", "mi325x", "mi355x",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("key", GPUS)
+def test_every_gpu_has_its_row(key: str) -> None:
+    names = {fact.name for fact in load_catalog().subjects[key].facts}
+    wanted = {"memory", "memory_bandwidth", "power"} | ({"bf16", "fp8"} if key != "h200-nvl" else set())
+    assert wanted <= names
+
+
+def test_node_shapes_of_vendors_and_clouds_are_there() -> None:
+    nodes = {key for key, subject in load_catalog().subjects.items() if subject.kind == "node"}
+    wanted = (
+        "hgx-h100 hgx-h200 hgx-b200 hgx-b300 dgx-h100 hgx-a100 gb200-nvl72 aws-p5 aws-p5e aws-p5en aws-p6-b200 "
+        "aws-p6-b300 gcp-a3-mega gcp-a3-ultra gcp-a4 azure-nd-h100-v5 azure-nd-h200-v5 azure-nd-mi300x-v5 "
+        "oci-bm-gpu-h100-8 oci-bm-gpu-h200-8 oci-bm-gpu-b200-8 oci-bm-gpu-gb200-4 lambda-8xb200 lambda-8xh100"
+    )
+    assert set(wanted.split()) <= nodes
+
+
+def test_the_rates_of_a_node_are_its_interfaces_in_sum() -> None:
+    catalog, seen = load_catalog(), 0
+    for node in catalog.subjects.values():
+        rate, count, speed = (node.fact(name) for name in ("scale_out_rate", "scale_out_nics", "nic_speed"))
+        if rate and count and speed:
+            assert rate.low == count.low * speed.low, node.key
+            seen += 1
+    assert seen == 5
+
+
+def test_what_was_not_read_again_decides_nothing() -> None:
+    catalog = load_catalog()
+    gb300 = catalog.subjects["gb300"]
+    told = [fact for fact in gb300.facts if fact.name == "memory"]
+    assert [fact.conditions["standing"] for fact in told] == ["not re-read"]
+    assert gb300.fact("memory") is None
+    assert catalog.fact("meta-rsc-1", "failures_per_1000_node_days") is None
+    undecided = [fact for fact in facts() if not fact.decides]
+    assert len(undecided) > 40
+    for subject in catalog.subjects.values():
+        for fact in subject.facts:
+            kept = subject.fact(fact.name)
+            assert kept is None or kept.decides
+
+
+def test_the_power_of_b300_is_a_range_since_sources_differ() -> None:
+    power = load_catalog().fact("b300-sxm", "power")
+    assert power is not None
+    assert (power.low, power.high) == (1000, 1400)
+    assert "1,100" in power.note
+
+
+def test_failure_rates_follow_from_their_counts() -> None:
+    catalog = load_catalog()
+    rate = catalog.fact("llama3-training", "failures_per_1000_node_days")
+    hours = catalog.fact("llama3-training", "job_mtti")
+    assert rate is not None
+    assert hours is not None
+    assert rate.low == pytest.approx(419 / (2048 * 54) * 1000, abs=0.005)
+    assert hours.low == pytest.approx(54 * 24 / 419, abs=0.05)
+
+
+def test_prices_carry_market_provider_and_day() -> None:
+    priced = [fact for fact in facts() if fact.name == "price"]
+    assert len(priced) > 25
+    for fact in priced:
+        assert fact.unit == "USD per GPU-hour"
+        assert fact.conditions["market"] in ("on demand", "spot", "reserved")
+        assert fact.conditions["provider"]
+        assert fact.date.year == 2026
+    for subject in load_catalog().subjects.values():
+        span = subject.fact("price_range")
+        rows = [f for f in subject.facts if f.name == "price" and f.conditions["market"] == "on demand"]
+        for fact in rows if span else ():
+            assert span is not None
+            assert span.low <= fact.low <= fact.high <= span.high, fact
 
 
 def test_dense_fp8_is_twice_bf16_where_the_hardware_has_it() -> None:
@@ -177,7 +265,13 @@ def test_disagreeing_sources_are_kept_as_a_range() -> None:
         ("AMD Instinct MI300X", "", ["mi300x"]),
         ("MI300X", "sxm", []),
         ("HGX H100", "", []),
-        ("NVIDIA A100-SXM4-40GB", "", []),
+        ("NVIDIA A100-SXM4-40GB", "", ["a100-40-sxm"]),
+        ("A100", "pcie", ["a100-40-pcie", "a100-80-pcie"]),
+        ("NVIDIA GB300", "", ["gb300"]),
+        ("NVIDIA B300 SXM6 AC", "", ["b300-sxm"]),
+        ("RTX PRO 6000", "", ["rtx-pro-6000"]),
+        ("AMD Instinct MI355X", "", ["mi355x"]),
+        ("H800", "", []),
         ("", "", []),
         ("NVIDIA", "", []),
     ],
@@ -216,7 +310,8 @@ def test_expected_figures_fit_one_case_only() -> None:
         return [one.low for one in found]
 
     assert figures(2, "roce") == [467.4, 471.2], "smallest size first"
-    assert figures(1, "nvls") == [478.9], "a gate is no measurement"
+    assert figures(1, "nvls") == [468.6, 478.9], "a gate is no measurement"
+    assert figures(2, "efa") == [437.8, 487.1], "neither is an average over all sizes, nor a figure without a size"
     assert figures(3, "roce") == []
     assert figures(2, "socket") == []
     assert figures(1, "nvlink", "h200-sxm") == [367.61], "a ring is not held against the switches' sum"

@@ -124,7 +124,9 @@ class Reader:
     # what is wrong
 
     def _find(self, code: Code, path: str, message: str, found: Any = "", expected: str = "", fix: str = "") -> None:
-        line, column = self._file.positions.place(path)
+        positions = self._file.positions
+        of_key = positions.keys.get(path) if code in (codes.UNKNOWN, codes.NO_SUBJECT) else None
+        line, column = of_key or positions.place(path)
         self.findings.append(
             finding(
                 code,
@@ -136,7 +138,7 @@ class Reader:
                 found=shorten(str(found), 80),
                 expected=expected,
                 fix=fix,
-            )  # fmt: skip
+            )
         )
 
     def _known(self, path: str, entry: dict[str, Any], keys: tuple[str, ...]) -> None:
@@ -240,10 +242,10 @@ class Reader:
     # facts and figures
 
     def _fact(self, path: str, subject: str, entry: Any) -> Fact | None:
+        before = len(self.findings)
         raw = self._entry(path, entry, _FACT)
         if raw is None:
             return None
-        before = len(self.findings)
         for key in ("name", "unit"):
             if not raw.get(key):
                 self._find(codes.INCOMPLETE, path, f"the fact has no {key}", f"no {key}", f"a {key}")
@@ -263,10 +265,10 @@ class Reader:
         )  # fmt: skip
 
     def _figure(self, path: str, entry: Any) -> None:
+        before = len(self.findings)
         raw = self._entry(path, entry, _FIGURE)
         if raw is None:
             return
-        before = len(self.findings)
         kind, statistic = raw.get("kind", "measured"), str(raw.get("statistic", ""))
         needed = ["op", "gpu", "gpus_per_node", "nodes", "transport"]
         # the size is what a measurement is held against; a gate or an average often has none
@@ -304,7 +306,7 @@ class Reader:
                 note=str(raw.get("note", "")),
                 statistic=statistic,
                 place=self._place(path),
-            ),  # fmt: skip
+            ),
         )
 
     def _take(self, path: str, figure: Expected) -> None:

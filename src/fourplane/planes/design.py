@@ -81,8 +81,12 @@ class Design:
 
     @cached_property
     def published_nodes(self) -> dict[str, Subject]:
-        """Return the catalogue's node shape by the key of its GPU."""
-        return {node.gpu: node for node in self.catalog.subjects.values() if node.kind == "node"}
+        """Return the catalogue's node shape by the key of its GPU; the first of several, which is the vendor's own."""
+        nodes: dict[str, Subject] = {}
+        for node in self.catalog.subjects.values():
+            if node.kind == "node":
+                nodes.setdefault(node.gpu, node)
+        return nodes
 
     def gpu_memory(self, shape: Shape) -> float:
         """Return bytes of one GPU: as declared, else the most that the catalogue gives; 0 when neither knows."""

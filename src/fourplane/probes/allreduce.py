@@ -50,11 +50,12 @@ LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "SLURM_")
 
 def sizes(most: int) -> list[int]:
     """Return the sizes in bytes: 8 B, then times four, ending with the largest one."""
+    most = max(SMALLEST, most // 4 * 4)
     found, size = [], SMALLEST
     while size < most:
         found.append(size)
         size *= 4
-    return [*found, max(SMALLEST, most // 4 * 4)]
+    return [*found, most]
 
 
 def period(ranks: int) -> int:

@@ -118,7 +118,7 @@ def _can_be_waived(desk: Desk, spec: ConditionSpec, outcome: Outcome) -> bool:
 
 def _own_findings(desk: Desk) -> list[Finding]:
     case = desk.case
-    ids = {key for key, _ in all_conditions()} | {area.id for area in AREAS}
+    ids = {key for key, _ in all_conditions()}
     fixed = {key for key, spec in all_conditions() if not spec.waivable}
 
     def cite(path: str) -> tuple[str, int, int]:

@@ -37,7 +37,7 @@ def load_case(root: Path, now: datetime | None = None) -> Case:
     moment = now or utc_now()
     workspace = load_workspace(root, today=moment.date())
     observations, damage = _evidence(root / EVIDENCE_FOLDER)
-    return Case(workspace, ObservationIndex(observations), load_catalog(), moment, damage)
+    return Case(workspace, ObservationIndex(observations), load_catalog(root), moment, damage)
 
 
 def _evidence(folder: Path) -> tuple[list[Observation], tuple[Finding, ...]]:

@@ -26,16 +26,13 @@ def is_in_force(waiver: Waiver, today: date) -> bool:
 def waive(condition: Condition, waivers: Iterable[Waiver], today: date) -> Condition:
     """Return the condition as its waivers leave it; what passed stays passed.
 
-    A waiver of the condition goes before one of its area, a later end before an earlier one. A waiver that has
-    ended changes nothing but is named in the reason.
+    Of several, the one with the latest end holds. A waiver that has ended changes nothing but is named in the
+    reason. An area as a whole can't be waived: its owner would accept risks that nobody had looked at.
     """
     if condition.verdict in (Verdict.PASSED, Verdict.WAIVED):
         return condition
-    area = condition.id.split(".", 1)[0]
     mine = sorted(
-        (w for w in waivers if w.condition in (condition.id, area) and _is_owned(w)),
-        key=lambda w: (w.condition == condition.id, w.until),
-        reverse=True,
+        (w for w in waivers if w.condition == condition.id and _is_owned(w)), key=lambda w: w.until, reverse=True
     )
     for waiver in mine:
         if today <= waiver.until:
@@ -45,8 +42,7 @@ def waive(condition: Condition, waivers: Iterable[Waiver], today: date) -> Condi
             )
             return replace(condition, verdict=Verdict.WAIVED, reason=text)
     if mine:
-        ended = max(mine, key=lambda w: w.until)
-        note = f"The waiver of {printable(ended.owner)} ended on {ended.until}."
+        note = f"The waiver of {printable(mine[0].owner)} ended on {mine[0].until}."
         return replace(condition, reason=f"{condition.reason} {note}")
     return condition
 
@@ -61,7 +57,7 @@ def check_waivers(
 
     Args:
         waivers: as declared.
-        known: ids of all conditions and areas.
+        known: ids of all conditions.
         fixed: ids of conditions that can't be waived.
         cite: gives file, line and column of a path such as ``waivers[0].until``.
     """
@@ -78,7 +74,7 @@ def check_waivers(
         name = printable(waiver.condition)
         if waiver.condition not in known:
             near = _near(waiver.condition, known)
-            expected = f"did you mean {near}?" if near else "a condition such as R4.snapshots or an area such as R9"
+            expected = f"did you mean {near}?" if near else "a condition such as R4.snapshots"
             add(number, "condition", WAIVER_UNKNOWN, Level.ERROR, f"no condition is called {name}", name, expected)
         elif waiver.condition in fixed:
             message = f"{name} can't be waived"

@@ -90,7 +90,7 @@ def _rules(workspace: Workspace) -> list[Finding]:
     sources: dict[str, Workspace | QuoteDocument] = {quote.file: quote for quote in workspace.quotes}
     known = {(one.file, one.path) for one in workspace.findings if one.path}
     out = []
-    for one in run_rules(workspace, load_catalog()):
+    for one in run_rules(workspace, load_catalog(workspace.root)):
         source = sources.get(one.file, workspace)
         path = source.positions.written(one.path)
         if (one.file, path) not in known and not _within(path, source.unreadable):

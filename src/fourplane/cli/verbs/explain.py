@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fourplane.base.codes import Code, all_codes, find, similar
 from fourplane.base.errors import UsageError
+from fourplane.base.text import printable
 
 if TYPE_CHECKING:
     from fourplane.catalog.facts import Catalog
@@ -22,14 +24,22 @@ _WIDTH = 80
 
 @click.command("explain")
 @click.argument("words", metavar="[CODE]", nargs=-1)
+@click.option(
+    "-C", "--workspace", "root", type=click.Path(path_type=Path), default=".",
+    help="Folder of the workspace, whose catalog/*.yaml count as well.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(words: tuple[str, ...], as_json: bool) -> int:
+def command(words: tuple[str, ...], root: Path, as_json: bool) -> int:
     """Explain a finding code, a metric or a fact of the catalogue.
 
     CODE is what a finding shows (checkpoint-stall-too-long), a metric
     (network.allreduce.busbw_peak), a subject of the catalogue (h100-sxm, "NVIDIA
-    H200"), one of its facts (h100-sxm memory), or published figures (all_reduce
-    8xh100). Without it all codes are listed.
+    H200", aws-p5), one of its facts (h100-sxm memory), a fact of all subjects
+    (price_range), or published figures (all_reduce 8xh100). Without it all codes
+    are listed.
+
+    Facts that a workspace adds in catalog/*.yaml are shown with their place, and
+    with what they override.
     """
     from fourplane.cli.output import print_json
 
@@ -41,13 +51,28 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
         else:
             _list_codes(groups)
         return 0
-    found = _look_up(name)
+    found = _look_up(name, _catalog(root))
     if as_json:
         print_json(found)
     else:
         for line in _lines(found):
             click.echo(line)
     return 0
+
+
+def _catalog(root: Path) -> Catalog:
+    """Return the catalogue with the workspace's own facts; what is wrong with those is told on stderr."""
+    from fourplane.catalog import load_catalog
+    from fourplane.cli.output import talk
+
+    try:
+        own = (root / "fourplane.yaml").is_file()
+    except OSError:
+        own = False
+    catalog = load_catalog(root if own else None)
+    for one in catalog.findings:
+        talk(f"{printable(one.place)}: {one.level} {one.code}: {printable(one.message)}; the entry is left out")
+    return catalog
 
 
 def import_codes() -> dict[str, list[Code]]:
@@ -79,13 +104,12 @@ def _code_modules() -> dict[str, str]:
     return sources
 
 
-def _look_up(name: str) -> dict[str, Any]:
+def _look_up(name: str, catalog: Catalog) -> dict[str, Any]:
     """Return what ``name`` stands for, as JSON.
 
     Raises:
         UsageError: it stands for nothing; the nearest names are told.
     """
-    from fourplane.catalog import load_catalog
     from fourplane.records.metrics import METRICS
 
     code = find(name.casefold())
@@ -95,7 +119,6 @@ def _look_up(name: str) -> dict[str, Any]:
     if metric is not None:
         data = {"name": metric.name, "plane": metric.plane, "unit": metric.unit, "meaning": metric.meaning}
         return {"kind": "metric", **data}
-    catalog = load_catalog()
     figures = _figures(catalog, name)
     if figures:
         return {"kind": "expected", "name": name, "figures": [one.to_json() for one in figures]}
@@ -109,6 +132,9 @@ def _look_up(name: str) -> dict[str, Any]:
     facts = [fact for fact in named[0].facts if fact.name == last.casefold()] if len(named) == 1 else []
     if facts:
         return _subject_json(named[0], tuple(facts))
+    everywhere = [fact for one in catalog.subjects.values() for fact in one.facts if fact.name == name.casefold()]
+    if everywhere:
+        return {"kind": "facts", "name": name.casefold(), "facts": [fact.to_json() for fact in everywhere]}
     _refuse(name, catalog, [*METRICS])
     raise AssertionError("unreachable")
 
@@ -136,6 +162,7 @@ def _figures(catalog: Catalog, name: str) -> list[Expected]:
 def _refuse(name: str, catalog: Catalog, metrics: Iterable[str]) -> None:
     known = [code.code for code in all_codes()] + list(metrics)
     known += [n.casefold() for n in catalog.names()] + [one.op for one in catalog.expected_figures]
+    known += [fact.name for one in catalog.subjects.values() for fact in one.facts]
     near = similar(name.casefold(), list(dict.fromkeys(known)))
     hint = (
         f"did you mean {' or '.join(repr(one) for one in near)}?" if near else "see 'fourplane explain' for all codes"
@@ -186,9 +213,11 @@ def _lines(found: dict[str, Any]) -> list[str]:
         return [f"{found['name']} may stand for:", *told]
     if kind == "expected":
         return [line for figure in found["figures"] for line in _figure_lines(figure)]
-    lines = [f"{found['name']}: {found['title']}"]
+    if kind == "facts":
+        return [line for fact in found["facts"] for line in _fact_lines(fact, f"{fact['subject']} ")]
+    lines = [f"{found['name']}: {printable(found['title'])}"]
     if found["aliases"]:
-        lines += _wrap(f"also: {', '.join(found['aliases'])}")
+        lines += _wrap(f"also: {printable(', '.join(found['aliases']))}")
     for fact in found["facts"]:
         lines += _fact_lines(fact)
     return lines
@@ -205,12 +234,11 @@ def _code_lines(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _fact_lines(fact: dict[str, Any]) -> list[str]:
+def _fact_lines(fact: dict[str, Any], before: str = "") -> list[str]:
     conditions = ", ".join(f"{key} {value}" for key, value in fact["conditions"].items())
     unit = "" if fact["unit"] == "count" else f" {fact['unit']}"
-    head = f"{fact['name']}: {_number(fact['value'])}{unit}" + (f" ({conditions})" if conditions else "")
-    note = _wrap(fact["note"], "      ") if fact["note"] else []
-    return [*_wrap(head), *note, *_source_lines(fact["sources"])]
+    head = f"{before}{fact['name']}: {_number(fact['value'])}{unit}" + (f" ({conditions})" if conditions else "")
+    return [*_wrap(printable(head)), *_origin_lines(fact)]
 
 
 def _figure_lines(figure: dict[str, Any]) -> list[str]:
@@ -223,13 +251,22 @@ def _figure_lines(figure: dict[str, Any]) -> list[str]:
     nics = f", {figure['nics']}" if figure["nics"] else ""
     size = format_bytes(figure["size_bytes"])
     kind = "measured" if figure["kind"] == "measured" else "a gate that somebody ships"
-    head = _wrap(f"{case}{nics}: {_number(figure['busbw_gbps'])} GB/s at {size}, {kind}", "", "  ")
-    note = _wrap(figure["note"], "      ") if figure["note"] else []
-    return [*head, *note, *_source_lines(figure["sources"])]
+    where = f" at {size}" if figure["size_bytes"] else ""
+    statistic = f", {figure['statistic']}" if figure["statistic"] else ""
+    head = f"{case}{nics}: {_number(figure['busbw_gbps'])} GB/s{where}{statistic}, {kind}"
+    return [*_wrap(printable(head), "", "  "), *_origin_lines(figure)]
 
 
-def _source_lines(sources: list[dict[str, str]]) -> list[str]:
-    return [line for one in sources for line in _wrap(f"{one['title']}, {one['date']}", "      ", "        ")]
+def _origin_lines(entry: dict[str, Any]) -> list[str]:
+    """Return note, sources, and where a workspace's own entry stands and what it overrides."""
+    lines = _wrap(printable(entry["note"]), "      ") if entry["note"] else []
+    for one in entry["sources"]:
+        lines += _wrap(printable(f"{one['title']}, {one['date']}"), "      ", "        ")
+    if entry["place"]:
+        lines += _wrap(printable(f"of this workspace: {entry['place']}"), "      ", "        ")
+    if entry["overrides"]:
+        lines += _wrap(printable(f"overrides what is shipped: {entry['overrides']}"), "      ", "        ")
+    return lines
 
 
 def _number(value: float | list[float]) -> str:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from fourplane.cli.output import print_findings, print_json
+from fourplane.cli.output import WIDTH, colour_wanted, print_findings, print_json
 
 __all__ = ["command"]
-
-WIDTH = 80
 
 
 @click.command("review", short_help="Judge the nine areas on the evidence there is.")
@@ -46,8 +43,7 @@ def command(root: Path, as_json: bool) -> int:
     else:
         from fourplane.report.terminal import render_review
 
-        colour = sys.stdout.isatty()
-        click.echo(render_review(result, rows, width=WIDTH, colour=colour))
+        click.echo(render_review(result, rows, width=WIDTH, colour=colour_wanted()))
         if result.findings:
             click.echo("\nFindings")
             print_findings(result.findings)

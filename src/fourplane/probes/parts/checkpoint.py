@@ -172,7 +172,9 @@ def restore_newest(root: str, guard: Guard) -> tuple[str, list[str]]:
 
 
 def files_below(folder: str) -> list[str]:
-    """Return the regular files of a folder."""
+    """Return the regular files of a folder, none when it is gone."""
+    if not os.path.isdir(folder):
+        return []
     return sorted(entry.path for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False))
 
 

@@ -85,6 +85,16 @@ class Shape:
         return size.base if size else 0.0
 
     @cached_property
+    def interconnect(self) -> str:
+        """Return what joins the GPUs inside the node, in lower case, or ""."""
+        return (self._part("gpu", "interconnect", _NO_GPU) or "").casefold()
+
+    @cached_property
+    def numa_nodes(self) -> int:
+        """Return NUMA nodes; 0 when nobody said."""
+        return self._part("cpu", "numa_nodes", _NO_CPU) or 0
+
+    @cached_property
     def cores(self) -> int:
         """Return physical cores; 0 when nobody said."""
         return self._part("cpu", "cores", _NO_CPU) or 0

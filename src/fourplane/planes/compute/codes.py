@@ -138,3 +138,125 @@ define(
     "https://docs.nvidia.com/datacenter/tesla/drivers/index.html",
     "C4",
 )
+_COMPATIBILITY = "https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html"
+_MIG = "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/"
+_BLACKWELL = "https://docs.nvidia.com/cuda/blackwell-compatibility-guide"
+
+define(
+    "driver-too-old-for-cuda",
+    "The driver is older than the CUDA release needs",
+    "Within one major release of CUDA any driver from its least branch on will do; below it the runtime refuses to "
+    "start with 'CUDA driver version is insufficient', on every node that has the old driver.",
+    "Raise the driver to the branch named, or keep images on the older CUDA release.",
+    _COMPATIBILITY,
+    "C4",
+)
+define(
+    "cuda-too-old-for-gpu",
+    "The CUDA release has no code for the GPU",
+    "A toolkit compiles for the architectures it knows. On a newer GPU its libraries find no kernel image; what "
+    "carries PTX is compiled at start, without the new hardware's instructions.",
+    "Use the CUDA release named, or a newer one, in node images and in the production container.",
+    _BLACKWELL,
+    "C4",
+)
+define(
+    "nccl-too-old-for-gpu",
+    "The NCCL release does not know the GPU",
+    "NCCL ships compiled kernels and tuning tables for each architecture, and learns of larger NVLink domains release "
+    "by release; an older one fails at initialisation or falls back to a slow path.",
+    "Use the NCCL release named, or a newer one; mind that the framework brings its own copy.",
+    "https://docs.nvidia.com/deeplearning/nccl/release-notes/",
+    "C4",
+)
+define(
+    "framework-too-old-for-gpu",
+    "The framework's release has no code for the GPU",
+    "The wheels of a framework carry kernels for the architectures of the CUDA release they were built with; on a "
+    "newer GPU the first operation ends with 'no kernel image is available'.",
+    "Move to the release named, built with a CUDA release that knows the GPU, or build it from source.",
+    "https://pytorch.org/get-started/previous-versions/",
+    "C4",
+)
+define(
+    "mig-driver-too-old",
+    "The driver is older than MIG on this GPU needs",
+    "MIG is a function of the driver; on an older branch the mode can't be switched on, and nodes come up with whole "
+    "GPUs that no queue asks for.",
+    "Raise the driver to the branch named.",
+    _MIG,
+    "A2",
+)
+define(
+    "nccl-version-undefined",
+    "Driver and CUDA have a release, NCCL has none",
+    "Three copies of NCCL meet in one job: the node's, the container's and the framework's. Collectives between "
+    "different ones hang or slow down, and a measured bandwidth without its release can't be compared with anything.",
+    "State lifecycle.nccl.version, and hold it against what the production container loads.",
+    "https://docs.nvidia.com/deeplearning/nccl/release-notes/",
+    "C4",
+)
+define(
+    "rollback-undefined",
+    "Nothing says how to go back from a bad driver or image",
+    "A driver or image that breaks collectives shows after it reached all nodes. Without a kept image the way back is "
+    "a rebuild, while every GPU idles.",
+    "State rollback for driver and os_image: the previous image, and how long it is kept.",
+    "https://docs.nvidia.com/datacenter/tesla/drivers/index.html",
+    "C4",
+)
+define(
+    "replacement-undefined",
+    "Nothing says how soon a dead node is replaced",
+    "At a few failures for each thousand node-days a pool of a hundred nodes loses one every few days; without a "
+    "spare or a promised time, capacity and the largest possible job shrink for as long as the repair takes.",
+    "State replacement.time and spares in the pool, and have the provider promise both.",
+    "https://arxiv.org/abs/2407.21783",
+    "C4",
+)
+define(
+    "interconnect-contradicts-board",
+    "The interconnect does not exist on these boards",
+    "SXM and OAM boards sit on a baseboard whose links join all GPUs; PCIe cards have none of it, at most a bridge "
+    "between pairs. One of the two statements is wrong, and every plan for tensor parallelism rests on it.",
+    "Correct gpu.interconnect or gpu.form_factor, here and in the quote.",
+    _ML_ENGINEERING,
+    "C1",
+)
+define(
+    "homogeneity-contradiction",
+    "Nodes differ in a pool that is declared homogeneous",
+    "A synchronous job runs at the pace of its slowest node and is sharded for the smallest memory; a scheduler that "
+    "takes all nodes for equal will mix them.",
+    "Set homogeneous to false and give the odd nodes a pool or a feature of their own, or replace them.",
+    "https://slurm.schedmd.com/slurm.conf.html#OPT_Features",
+    "C1",
+)
+define(
+    "node-shape-below-brief",
+    "No pool has the node that the brief asks for",
+    "The brief says what one node must hold for the workload; a pool below it needs more nodes a job, offload, or "
+    "another plan, and what was sized on the brief no longer holds.",
+    "Ask for a larger node, or correct the brief and size again.",
+    _ML_ENGINEERING,
+    "C3",
+)
+define(
+    "no-link-between-gpus",
+    "A model is spread over GPUs that only have PCIe between them",
+    "Tensor parallelism exchanges activations several times in every layer. PCIe moves a tenth or less of what NVLink "
+    "does, through the host's root complex, so the GPUs wait for each other on each token or step.",
+    "Use boards with NVLink or Infinity Fabric for this model, a smaller precision that fits one GPU, or pipeline "
+    "parallelism with its bubbles.",
+    _ML_ENGINEERING,
+    "C3",
+)
+define(
+    "gpus-split-unevenly",
+    "GPUs and NUMA nodes do not divide evenly",
+    "Each GPU is attached to one NUMA node; where they do not divide, some sockets feed more GPUs than others, and "
+    "ranks bound to the nearest cores have unequal shares of cores and memory bandwidth.",
+    "Check the topology matrix of the node; correct cpu.numa_nodes, or bind ranks by hand.",
+    "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html",
+    "C1",
+)

@@ -136,3 +136,75 @@ define(
     _NCCL_TESTS,
     "C3",
 )
+define(
+    "rail-mapping-undefined",
+    "Rails are declared, and nothing says which NIC is on which",
+    "NCCL keeps traffic on a rail as long as NIC i of every node hangs on the same switch. One cable swapped between "
+    "two rails sends that pair over the spine: the job runs, slower, and no link is down.",
+    "State network.fabric.rail_mapping, and have the provider show it (ibnetdiscover, LLDP) at hand-over.",
+    _NCCL_ENV,
+    "N1",
+)
+define(
+    "failure-domain-undefined",
+    "Nobody named what fails together",
+    "A switch, a rack or a power feed takes all its nodes at once. Spares, placement and checkpoints are sized on one "
+    "lost node, unless it is known which nodes share a fate.",
+    "State network.fabric.failure_domains, and keep a spare outside of each.",
+    _SLURM_TOPOLOGY,
+    "N1",
+)
+define(
+    "fabric-without-owner",
+    "The fabric has no owner",
+    "A flapping link or a bad optic shows as a slow job of somebody else; without an owner the search begins anew "
+    "each time, between tenant, platform team and provider.",
+    "Name network.fabric.owner: who watches counters, swaps optics and answers at night.",
+    "https://docs.nvidia.com/networking/",
+    "N1",
+)
+define(
+    "fabric-unobserved",
+    "The operator can't see what the fabric suffers",
+    "Symbol errors, link flaps and congestion halve a collective long before anything is down. Without counters and "
+    "retransmits a slow job can't be told from a slow fabric.",
+    "Have the provider export port counters and congestion, and list them in network.fabric.visibility.",
+    "https://docs.nvidia.com/networking/display/ufmenterpriseumlatest",
+    "N1",
+)
+define(
+    "border-without-owner",
+    "A border that requests cross has no owner",
+    "DNS, ingress, mesh, node, rack and egress each add latency and each can refuse; a border without an owner is "
+    "measured by nobody and mended by nobody.",
+    "Name the owner of each entry in network.borders.",
+    "https://kubernetes.io/docs/concepts/services-networking/",
+    "N5",
+)
+define(
+    "nic-rate-below-published",
+    "GPUs have less than half of the NIC rate that published nodes have",
+    "The share of the NICs is the ceiling of every byte that leaves the node. At half of the usual share a step that "
+    "is bound by all-reduce takes twice as long, at the same price for the GPUs.",
+    "Ask for the usual NICs of this GPU, or show by all_reduce on the small shape that the step can bear it.",
+    _NCCL_TESTS,
+    "C3",
+)
+define(
+    "allreduce-target-implausible",
+    "The target of all-reduce lies above everything that was published",
+    "A gate that no such cluster has ever passed fails good hardware, and is then waived: shipped gates for the same "
+    "two nodes differ eightfold. Bus bandwidth depends on nodes, transport and size.",
+    "Set targets.all_reduce_busbw from a published figure of the same case less a tolerance; `fourplane explain "
+    "all_reduce` lists them.",
+    _NCCL_TESTS,
+    "N2",
+)
+define(
+    "placement-wish-unanswered",
+    "The brief asks for a placement group, and the fabric promises none",
+    "A placement group is a promise of the provider; what is only wished for is placed anew at each start.",
+    "State network.fabric.placement as the provider promises it, or drop the wish from the brief.",
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-groups.html",
+    "N1",
+)

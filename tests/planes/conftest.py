@@ -29,8 +29,23 @@ brief:
   target_gpus: [H100]
   scale: multi-node-synchronous
   max_job_nodes: 2
+  frameworks: [PyTorch]
   network: {latency: 60 us}
-  storage: {dataset_size: 10 TB, weights_size: 16 GB, checkpoint_interval: 1 h, recovery_time: 15 min}
+  storage:
+    dataset_size: 10 TB
+    weights_size: 16 GB
+    checkpoint_interval: 1 h
+    recovery_time: 15 min
+    object_store_region: eu-north
+  ownership:
+    drivers: provider
+    images: platform
+    scheduler_policy: platform
+    telemetry: platform
+    support: provider
+    upgrades: platform
+    access: security
+    incidents: ops
   model: {name: m, parameters_billion: 8, precision: bf16}
   target_utilisation: 70 %
   why_cluster: [long-training]
@@ -50,42 +65,79 @@ pools:
       power: 10.2 kW
     sharing: whole-gpu
     lifecycle:
-      driver: {version: "580.95", owner: provider, end_of_support: 2028-08-31}
+      driver: {version: "580.95", owner: provider, end_of_support: 2028-08-31, rollback: previous image}
       cuda: {version: "13.0", owner: platform}
-      os_image: {version: Ubuntu 24.04, owner: platform}
+      nccl: {version: "2.28", owner: platform}
+      os_image: {version: Ubuntu 24.04, owner: platform, rollback: previous image}
     replacement: {time: 4 h, spares: 1}
 network:
-  fabric: {kind: infiniband, rails: 8, oversubscription: "1:1", placement: one block, gpudirect_rdma: true}
+  fabric:
+    kind: infiniband
+    rails: 8
+    rail_mapping: NIC i to leaf i
+    oversubscription: "1:1"
+    placement: one block
+    failure_domains: [rack 1, rack 2]
+    gpudirect_rdma: true
+    visibility: [errors, congestion]
+    owner: provider
+  borders: [{name: login, owner: security}]
 storage:
   staging: {source: object store, dataset_size: 10 TB, throughput: 10 GB/s, deadline: 1 h}
   weights: {size: 16 GB, load_time: 1 min}
   checkpoints:
     {interval: 1 h, size: 105 GB, tolerated_stall: 1 min, restore_time: 1 min, write_throughput: 5 GB/s, place: shared}
   filesystems: [{name: shared, mount: /shared, read: 10 GB/s, write: 5 GB/s}]
-  object_stores: [{name: bucket, read: 10 GB/s}]
+  object_stores: [{name: bucket, region: eu-north, read: 10 GB/s}]
+  outputs: [{name: weights, place: bucket, retention: 1 year, owner: research}]
   scratch: /scratch
   cleanup: epilog
   backup: {place: other region}
   gds: {choice: ordinary, figure: 5 GB/s}
 control:
-  slurm: {version: "25.11"}
+  slurm: {version: "25.11", accounting: true}
   reason: batch
-  queues: [{name: train, scheduler: slurm, pool: train, retry: {count: 2, causes: [node lost], backoff: 1 min}}]
+  owners: {queues: platform, quotas: platform, retries: platform, user_access: security}
+  queues:
+    - name: train
+      scheduler: slurm
+      pool: train
+      max_wall: 48 h
+      retry: {count: 2, causes: [node lost], backoff: 1 min}
   runbooks:
-    - {failure: node-lost, owner: ops}
-    - {failure: gpu-fault, owner: ops}
-    - {failure: fabric-degraded, owner: ops}
-    - {failure: storage-slow-or-full, owner: ops}
-    - {failure: scheduler-down, owner: ops}
-    - {failure: quota-dispute, owner: ops}
-    - {failure: tenant-leak, owner: ops}
+    - {failure: node-lost, owner: ops, escalation: vendor, first_commands: [look], target_recovery: 1 h}
+    - {failure: gpu-fault, owner: ops, escalation: vendor, first_commands: [look], target_recovery: 1 h}
+    - {failure: fabric-degraded, owner: ops, escalation: vendor, first_commands: [look], target_recovery: 1 h}
+    - {failure: storage-slow-or-full, owner: ops, escalation: vendor, first_commands: [look], target_recovery: 1 h}
+    - {failure: scheduler-down, owner: ops, escalation: vendor, first_commands: [look], target_recovery: 1 h}
+    - {failure: quota-dispute, owner: ops, escalation: vendor, first_commands: [look], target_recovery: 1 h}
+    - {failure: tenant-leak, owner: ops, escalation: vendor, first_commands: [look], target_recovery: 1 h}
 teams:
-  - {name: a, quotas: {train: 8}}
-  - {name: b, quotas: {train: 8}}
+  - {name: a, owner: head of a, cost_label: a, quotas: {train: 8}}
+  - {name: b, owner: head of b, cost_label: b, quotas: {train: 8}}
 security:
+  identity: {choice: single sign-on, owner: security}
   isolation: {choice: one account a team, owner: security}
+  ssh: {choice: certificates, owner: security}
+  image_registry: {choice: internal, owner: platform}
+  image_signing: {choice: checked at start, owner: platform}
+  image_scanning: {choice: at push, owner: security}
+  secrets: {choice: vault, owner: security}
+  network_policy: {choice: partition key, owner: security}
+  egress: {choice: allow list, owner: security}
+  data_cleanup: {choice: wiped after each job, owner: platform}
+  audit_retention: {choice: one year, owner: security}
+  break_glass: {choice: two people, owner: security}
+  vendor_access: {choice: watched, owner: security}
+  remote_hands: {choice: ticket desk, owner: platform}
 telemetry:
   jobs: {source: accounting, owner: ops}
+  gpus: {source: dcgm, owner: ops}
+  fabric: {source: port counters, owner: ops}
+  storage: {source: file system, owner: ops}
+  scheduler: {source: accounting, owner: ops}
+  cost: {source: bill, owner: finance}
+  labels: [team]
 prices: {commitment: 12 months}
 """
 

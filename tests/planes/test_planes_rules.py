@@ -21,6 +21,13 @@ F = "network.fabric"
 STAND_IN = {"pools[0].role": "stand-in", "pools[0].shape.gpu": D}
 ONE_NODE = {"brief.scale": "one-node", "brief.max_job_nodes": 1}
 SMALL = {f"{S}.gpu.count": 1, f"{S}.nics": [{"count": 1, "speed": "400 Gb/s"}], f"{F}.rails": 1, "pools[0].hosts": D}
+SERVING = {"brief.workload": "online-inference", "brief.scale": "one-node", "brief.max_job_nodes": 1}
+K8S = {"control.slurm": D, "control.queues": [], "control.kubernetes": {"version": "1.34", "queueing": "kueue"}}
+TUNING = {"brief.workload": "fine-tuning", "brief.scale": "one-node", "brief.max_job_nodes": 1}
+L40S = {f"{S}.gpu.model": "L40S", f"{S}.gpu.form_factor": "pcie", f"{S}.gpu.memory": "48 GB"}
+B200 = {f"{S}.gpu.model": "B200", f"{S}.gpu.memory": "180 GB", "brief.target_gpus": ["B200"], f"{S}.power": "14 kW"}
+ONE_TEAM = {"teams": [{"name": "a", "owner": "x", "cost_label": "a", "quotas": {"train": 8}}]}
+LIFE = "pools[0].lifecycle"
 BIG_MODEL = {"brief.model.parameters_billion": 70, "storage.checkpoints.size": "912 GB"}
 QUOTA = "teams[0].quotas.train"
 
@@ -51,7 +58,58 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"pools[0].lifecycle.driver.end_of_support": date(2027, 3, 1)},
     ),
     "recovery-out-of-reach": ({"pools[0].replacement.spares": 0}, {"pools[0].replacement": {"time": "10 min"}}),
+    "driver-too-old-for-cuda": (
+        {f"{LIFE}.driver.version": "575.57"},
+        {f"{LIFE}.driver.version": "575.57", f"{LIFE}.cuda.version": "12.9"},
+    ),
+    "cuda-too-old-for-gpu": (B200 | {f"{LIFE}.cuda.version": "12.6"}, B200 | {f"{LIFE}.cuda.version": "12.8"}),
+    "nccl-too-old-for-gpu": (B200 | {f"{LIFE}.nccl.version": "2.24.3"}, B200 | {f"{LIFE}.nccl.version": "2.25.1"}),
+    "framework-too-old-for-gpu": (
+        B200 | {"brief.frameworks": ["PyTorch 2.6"]},
+        B200 | {"brief.frameworks": ["PyTorch 2.10", "JAX 0.2"]},
+    ),
+    "mig-driver-too-old": (
+        B200 | {"pools[0].sharing": "mig", f"{LIFE}.driver.version": "565.57"},
+        B200 | {"pools[0].sharing": "whole-gpu", f"{LIFE}.driver.version": "565.57"},
+    ),
+    "nccl-version-undefined": ({f"{LIFE}.nccl": D}, {f"{LIFE}.nccl": D} | ONE_NODE),
+    "rollback-undefined": ({f"{LIFE}.driver.rollback": D}, {f"{LIFE}.driver": {"owner": "provider"}}),
+    "replacement-undefined": ({"pools[0].replacement": D}, {"pools[0].replacement": {"spares": 1}}),
+    "interconnect-contradicts-board": (
+        {f"{S}.gpu.interconnect": "pcie"},
+        {f"{S}.gpu.interconnect": "nvswitch"},
+    ),
+    "homogeneity-contradiction": (
+        {"pools[0].homogeneous": True, "pools[0].nodes": [{"name": "n2", "shape": {"memory": "3 TB"}}]},
+        {"pools[0].homogeneous": True, "pools[0].nodes": [{"name": "n2", "shape": {"power": "10.4 kW"}}]},
+    ),
+    "node-shape-below-brief": (
+        {"brief.node_shape": {"cpu_cores": 128}},
+        {"brief.node_shape": {"cpu_cores": 104, "memory": "2 TiB", "gpu_memory": "80 GiB", "nics": 8, "gpus": 8}},
+    ),
+    "no-link-between-gpus": (
+        SERVING | L40S | {"brief.model.parameters_billion": 70},
+        SERVING | L40S | {"brief.model.parameters_billion": 8},
+    ),
+    "gpus-split-unevenly": ({f"{S}.cpu.numa_nodes": 3}, {f"{S}.cpu.numa_nodes": 4}),
     # network
+    "rail-mapping-undefined": ({f"{F}.rail_mapping": D}, {f"{F}.rail_mapping": D} | ONE_NODE),
+    "failure-domain-undefined": ({f"{F}.failure_domains": []}, {f"{F}.failure_domains": []} | ONE_NODE),
+    "fabric-without-owner": ({f"{F}.owner": D}, {f"{F}.owner": D, f"{F}.kind": "none"} | ONE_NODE),
+    "fabric-unobserved": ({f"{F}.visibility": ["errors"]}, {f"{F}.visibility": ["errors"]} | ONE_NODE),
+    "border-without-owner": ({"network.borders[0].owner": D}, {"network.borders[0].technology": "SSH"}),
+    "nic-rate-below-published": (
+        {f"{S}.nics[0].speed": "199 Gb/s"},
+        {f"{S}.nics[0].speed": "200 Gb/s"},
+    ),
+    "allreduce-target-implausible": (
+        {"targets.all_reduce_busbw": "488 GB/s"},
+        {"targets.all_reduce_busbw": "487 GB/s"},
+    ),
+    "placement-wish-unanswered": (
+        ONE_NODE | {"brief.network.placement_group": True, f"{F}.placement": D},
+        ONE_NODE | {"brief.network.placement_group": True},
+    ),
     "fabric-missing-for-nodes": ({f"{F}.kind": "none"}, {f"{F}.kind": "none"} | ONE_NODE),
     "synchronous-over-ethernet": ({f"{F}.kind": "ethernet"}, {f"{F}.kind": "ethernet"} | ONE_NODE),
     "synchronous-without-gpudirect": ({f"{F}.gpudirect_rdma": False}, {f"{F}.gpudirect_rdma": False} | ONE_NODE),
@@ -98,7 +156,66 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"storage.checkpoints.interval": "3 min", "storage.checkpoints.write_throughput": "1.75 GB/s"},
     ),
     "binding-plane": ({}, ONE_NODE),
+    "training-without-checkpoints": ({"storage.checkpoints": D}, {"storage.checkpoints": D} | SERVING),
+    "checkpoint-on-local-disk": (
+        {"storage.filesystems[0].kind": "xfs on local NVMe"},
+        {"storage.filesystems[0].kind": "lustre"},
+    ),
+    "checkpoint-interval-costly": (
+        {"storage.checkpoints.interval": "5 min", "storage.checkpoints.write_throughput": "5.5 GB/s"},
+        {"storage.checkpoints.interval": "10 min", "storage.checkpoints.write_throughput": "5.5 GB/s"},
+    ),
+    "weights-size-implausible": ({"storage.weights.size": "7 GB"}, {"storage.weights.size": "8 GB"}),
+    "weights-cache-incomplete": (
+        SERVING | {"storage.weights.covers": ["base weights", "tokenizer"]},
+        SERVING | {"storage.weights.covers": ["base weights", "tokenizer", "compiled engine"]},
+    ),
+    "output-incomplete": ({"storage.outputs[0].retention": D}, {"storage.outputs[0].write_rate": "1 GB/s"}),
+    "backup-undefined": ({"storage.backup": D}, {"storage.backup": D, "brief.why_cluster": []} | SERVING),
+    "object-store-region-differs": (
+        {"storage.object_stores[0].region": "us-east"},
+        {"storage.object_stores[0].region": "EU-North"},
+    ),
     # control
+    "scheduler-fit": ({}, {"control.slurm": D, "control.queues": [], "teams": []}),
+    "scheduler-against-criteria": (
+        SERVING | {"brief.frameworks": ["vLLM"], "brief.why_cluster": ["private-serving"]},
+        SERVING | {"brief.frameworks": ["vLLM"], "brief.why_cluster": ["private-serving", "long-training"]},
+    ),
+    "scheduler-choice-without-reason": ({"control.reason": D}, {"control.reason": D, "control.slurm": D}),
+    "slurm-without-accounting": (
+        {"control.slurm.accounting": False},
+        {"control.slurm.accounting": False, "teams": [{"name": "a"}]},
+    ),
+    "slurm-reconfigure-unsafe": ({"control.slurm.version": "23.02.7"}, {"control.slurm.version": "23.11.0"}),
+    "kubernetes-gpu-stack-undefined": (K8S, K8S | {"control.kubernetes.gpu_stack": "gpu-operator"}),
+    "dra-needs-newer-kubernetes": (
+        K8S | {"control.kubernetes": {"version": "1.33", "gpu_stack": "dra"}},
+        K8S | {"control.kubernetes": {"version": "1.34.2", "gpu_stack": "dra"}},
+    ),
+    "kueue-dra-limits": (
+        K8S | {"control.kubernetes": {"version": "1.35", "gpu_stack": "dra", "queueing": "kueue"}},
+        K8S | {"control.kubernetes": {"version": "1.35", "gpu_stack": "dra", "queueing": "volcano"}},
+    ),
+    "ownership-hole": ({"brief.ownership.incidents": D}, {"brief.ownership.incidents": "whoever is awake"}),
+    "policy-owner-missing": ({"control.owners.retries": D}, {"control.owners": D, "control.slurm": D}),
+    "runbook-incomplete": ({"control.runbooks[0].escalation": D}, {"control.runbooks[0].owner": D}),
+    "team-without-label": ({"teams[1].cost_label": D}, {"teams[1].project": "p"}),
+    "telemetry-hole": ({"telemetry.cost": D}, {"telemetry.fabric": D, f"{F}.kind": "none"} | ONE_NODE),
+    "retry-without-causes": (
+        {"control.queues[0].retry.causes": []},
+        {"control.queues[0].retry.causes": [], "control.queues[0].retry.count": 0},
+    ),
+    "queue-without-wall-limit": (
+        {"control.queues[0].max_wall": D},
+        K8S | {"control.queues": [{"name": "q", "scheduler": "kubernetes", "retry": {"count": 0}}]},
+    ),
+    "wall-limit-below-checkpoint": ({"control.queues[0].max_wall": "59 min"}, {"control.queues[0].max_wall": "60 min"}),
+    "team-shares-exceed-whole": (
+        {"teams[0].share": "60 %", "teams[1].share": "41 %"},
+        {"teams[0].share": "60 %", "teams[1].share": "40 %"},
+    ),
+    "price-below-market": ({"prices.gpu_hour": 1.67}, {"prices.gpu_hour": 1.68}),
     "scheduler-is-a-launcher": ({"telemetry": {}}, {"telemetry": {"labels": ["team"]}}),
     "scheduler-missing": ({"control.slurm": D}, {"control.slurm": D, "teams": [{"name": "a"}]}),
     "quota-exceeds-pool": ({QUOTA: 9}, {QUOTA: 9, "teams[0].share": "50 %", "teams[1].share": "50 %"}),
@@ -130,6 +247,27 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"security.isolation": D},
         {"security.isolation": D, "teams": [{"name": "a", "quotas": {"train": 8}}]},
     ),
+    "security-decision-missing": (
+        {"security.break_glass": D},
+        {"security.isolation": D},
+    ),
+    "mig-unsupported": (
+        L40S | {"pools[0].sharing": "mig"} | ONE_NODE,
+        {"pools[0].sharing": "mig"} | ONE_NODE,
+    ),
+    "mig-without-profile": (
+        {"pools[0].sharing": "mig"},
+        {"pools[0].sharing": "mig", "pools[0].mig_profile": "1g.10gb"},
+    ),
+    "sharing-under-synchronous": (
+        {"pools[0].sharing": "mig", "pools[0].mig_profile": "1g.10gb"},
+        {"pools[0].sharing": "mig", "pools[0].mig_profile": "1g.10gb", "pools[0].role": "inference"},
+    ),
+    "cleanup-decided-not-built": (
+        ONE_TEAM | {"storage.cleanup": D},
+        ONE_TEAM | {"storage.cleanup": D, "storage.scratch": D},
+    ),
+    "sharing-undefined": ({"pools[0].sharing": D}, {"pools[0].sharing": D} | ONE_TEAM),
     "decision-without-owner": ({"security.isolation.owner": D}, {"security.isolation.document": "wiki"}),
 }  # fmt: skip
 
@@ -141,6 +279,7 @@ def codes_of(changes: dict[str, Any], build: Any, catalog: Any, delete: object, 
 
 
 def test_every_rule_has_a_case_and_every_case_a_rule() -> None:
+    assert len(CASES) >= 60
     assert sorted(CASES) == sorted(one.code for one in all_rules())
 
 
@@ -172,7 +311,7 @@ def test_a_rule_is_silent_on_its_near_miss(code: str, build: Any, catalog: Any, 
 def test_a_good_complete_design_has_no_error_and_no_warning(build: Any, catalog: Any, today: date) -> None:
     found = check(build({}, {}), catalog, today)
     assert [f.message for f in found if f.level is not Level.INFO] == []
-    assert {f.code for f in found} == {"binding-plane", "inter-node-price"}
+    assert {f.code for f in found} == {"binding-plane", "inter-node-price", "scheduler-fit"}
 
 
 @pytest.mark.parametrize("code", CASES)

@@ -57,3 +57,12 @@ define(
     "https://arxiv.org/abs/2410.21680",
     "C4",
 )
+define(
+    "price-below-market",
+    "A GPU-hour far below every published price",
+    "The same silicon is offered four times apart; what the cheapest leaves out is fabric, service level, egress, or "
+    "the node shape. A rate below the market is a warning before it is a saving: nothing is ranked by it.",
+    "Ask what the price leaves out, hold the quote against the whole bill, and measure a slice before signing.",
+    "https://www.finops.org/wg/finops-for-ai-overview/",
+    "P0",
+)

@@ -114,3 +114,31 @@ def recovery_out_of_reach(design: Design) -> Iterator[Problem]:
             )
             found, expected = str(replacement.time), f"less than {target}, or a spare"
             yield Problem(f"{view.path}.replacement", message, found, expected)
+
+
+MARKET_SHARE = 0.7
+"""Offers of one GPU differ by 40 % around their middle; below this share of the lowest, something is left out."""
+
+
+@rule("price-below-market", Plane.CONTROL)
+def price_below_market(design: Design) -> Iterator[Problem]:
+    """Price of a GPU-hour, declared or quoted, against the lowest that was published for the board."""
+    boards = {board.key: board for _, shape in design.gpu_shapes if (board := design.gpu(shape)) is not None}
+    spans = [fact for board in boards.values() if (fact := board.fact("price_range")) is not None]
+    if not spans:
+        return
+    lowest = min(spans, key=lambda fact: fact.low)
+    offers = [(design.declaration.prices, None), *((doc.quote.prices, doc) for doc in design.workspace.quotes)]
+    for prices, document in offers:
+        if (
+            prices
+            and prices.gpu_hour
+            and prices.currency == "USD"
+            and float(prices.gpu_hour) < MARKET_SHARE * lowest.low
+        ):
+            message = (
+                f"{prices.gpu_hour} USD for a GPU-hour; the lowest on-demand price published is {lowest.low:g} "
+                f"({lowest.sources[0].title}, {lowest.date})"
+            )
+            expected = f"at least {MARKET_SHARE * lowest.low:.2f}, or the reason in the quote"
+            yield Problem("prices.gpu_hour", message, f"{prices.gpu_hour}", expected, quote=document)

@@ -8,18 +8,26 @@ from fourplane.base.clock import utc_now
 from fourplane.base.findings import Finding, sorted_findings
 from fourplane.catalog.facts import Catalog
 from fourplane.planes import cross
+from fourplane.planes.compute import lifecycle_rules, shape_rules
 from fourplane.planes.compute import rules as compute
+from fourplane.planes.control import ownership_rules, scheduler_rules
 from fourplane.planes.control import rules as control
 from fourplane.planes.design import Design
+from fourplane.planes.network import rail_rules
 from fourplane.planes.network import rules as network
 from fourplane.planes.registry import all_rules
+from fourplane.planes.security import decision_rules
 from fourplane.planes.security import rules as security
+from fourplane.planes.storage import protection_rules
 from fourplane.planes.storage import rules as storage
 from fourplane.spec.workspace import Workspace
 
 __all__ = ["RULE_MODULES", "check"]
 
-RULE_MODULES = (compute, network, storage, control, security, cross)
+RULE_MODULES = (
+    compute, lifecycle_rules, shape_rules, network, rail_rules, storage, protection_rules, control, scheduler_rules,
+    ownership_rules, security, decision_rules, cross,
+)  # fmt: skip
 """Modules whose import registers the rules."""
 
 

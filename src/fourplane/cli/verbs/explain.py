@@ -215,7 +215,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         return [line for figure in found["figures"] for line in _figure_lines(figure)]
     if kind == "facts":
         return [line for fact in found["facts"] for line in _fact_lines(fact, f"{fact['subject']} ")]
-    lines = [f"{found['name']}: {printable(found['title'])}"]
+    lines = _wrap(f"{found['name']}: {printable(found['title'])}", "", "  ")
     if found["aliases"]:
         lines += _wrap(f"also: {printable(', '.join(found['aliases']))}")
     for fact in found["facts"]:

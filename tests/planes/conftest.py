@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+import shutil
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -159,6 +160,14 @@ fabric: {kind: infiniband, rails: 8, oversubscription: "1:1", placement: one blo
 prices: {commitment: 12 months}
 """
 
+_GOOD: dict[str, Any] = yaml.safe_load(GOOD)
+_QUOTE: dict[str, Any] = yaml.safe_load(QUOTE)
+
+
+def _dump(document: dict[str, Any]) -> str:
+    return str(yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False))
+
+
 DELETE = object()
 Changes = dict[str, Any]
 Build = Callable[..., Workspace]
@@ -200,18 +209,20 @@ def build(tmp_path: Path) -> Build:
     """Return a function that writes the good design with changes, and loads it with positions."""
 
     def make(changes: Changes | None = None, quote: Changes | None = None) -> Workspace:
-        document = copy.deepcopy(yaml.safe_load(GOOD))
+        for left in ("quotes", "evidence", "catalog"):
+            shutil.rmtree(tmp_path / left, ignore_errors=True)
+        document = copy.deepcopy(_GOOD)
         _change(document, {path: value for path, value in (changes or {}).items() if not path.startswith("/")})
-        (tmp_path / "fourplane.yaml").write_text(yaml.safe_dump(document, sort_keys=False))
+        (tmp_path / "fourplane.yaml").write_text(_dump(document))
         for path, value in (changes or {}).items():
             if path.startswith("/"):
                 (tmp_path / path[1:]).parent.mkdir(parents=True, exist_ok=True)
                 (tmp_path / path[1:]).write_text(value)
         if quote is not None:
-            promised = yaml.safe_load(QUOTE)
+            promised = copy.deepcopy(_QUOTE)
             _change(promised, quote)
             (tmp_path / "quotes").mkdir(exist_ok=True)
-            (tmp_path / "quotes" / "acme.yaml").write_text(yaml.safe_dump(promised, sort_keys=False))
+            (tmp_path / "quotes" / "acme.yaml").write_text(_dump(promised))
         workspace = load_workspace(tmp_path, today=NOW.date())
         wrong = [f.message for f in workspace.findings if f.level == "error"]
         assert not wrong, wrong

@@ -24,7 +24,7 @@ SMALL = 16 * BLOCK
 def through_engine(part: str, scratch: Path, *args: str) -> tuple[ProbeOutput, int | None]:
     """Run one part as ``prove`` does."""
     engine = LocalEngine()
-    options = ("--part", part, "--scratch", str(scratch), "--budget", "0.4", "--max-bytes", str(SMALL), *args)
+    options = ("--part", part, "--scratch", str(scratch), "--budget", "0.2", "--max-bytes", str(SMALL), *args)
     (result,) = engine.run(Task(PROBE, (*options, "--watch-stdin"), deadline_s=60), engine.nodes())
     output = read(result.lines)
     assert output.refusals == [], result.stderr

@@ -12,11 +12,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from fourplane.formats.model import Reading, Status, finite_json, number_or_none
+from fourplane.formats.model import Reading, Status, finite_json, natural_or_none, number_or_none
 
-__all__ = ["KIND", "AmdGpu", "AmdNode", "read", "sniff"]
+__all__ = ["KIND", "AmdGpu", "AmdNode", "read", "sniff", "summarise"]
 
-KIND = "amd-smi-json"
+KIND = "amd-smi"
 MAX_GPUS = 1024
 
 _MIB = 1024 * 1024
@@ -83,7 +83,29 @@ def read(text: str) -> Reading[AmdNode]:
         return reading
     node.gpus.sort(key=lambda gpu: gpu.index)
     reading.records.append(node)
+    reading.counted = len(node.gpus)
+    for gpu in node.gpus:
+        if gpu.ecc_uncorrected:
+            reading.note("smi-ecc-uncorrectable", 0, f"GPU {gpu.index}: {gpu.ecc_uncorrected} uncorrectable errors")
     return reading
+
+
+def summarise(reading: Reading[AmdNode]) -> dict[str, Any]:
+    """Return the GPUs of the node: what all share, the least memory and power cap."""
+    if not reading.records:
+        return {}
+    node = reading.records[0]
+    names = {gpu.name for gpu in node.gpus}
+    errors = [gpu.ecc_uncorrected for gpu in node.gpus if gpu.ecc_uncorrected is not None]
+    return {
+        "gpus": len(node.gpus),
+        "gpu": names.pop() if len(names) == 1 else None,
+        "driver_version": node.driver or None,
+        "memory_bytes": min((gpu.memory for gpu in node.gpus if gpu.memory is not None), default=None),
+        "power_limit_w": min((gpu.power_cap_w for gpu in node.gpus if gpu.power_cap_w is not None), default=None),
+        "ecc_uncorrectable": sum(errors) if errors else None,
+        "links": sorted(set(node.links.values())),
+    }
 
 
 def _from_amd_smi(one: dict[str, Any], position: int, node: AmdNode) -> None:
@@ -126,7 +148,7 @@ def _from_rocm_smi(data: dict[str, Any], node: AmdNode) -> None:
             AmdGpu(
                 index=int(found[1]),
                 name=_text(lower.get("card series") or lower.get("device name") or lower.get("card model")),
-                memory=int(total) if total and total.isascii() and total.isdigit() and len(total) < 20 else None,
+                memory=natural_or_none(total or ""),
                 bus=_text(lower.get("pci bus")),
                 power_cap_w=power,
                 partition=_text(lower.get("compute partition")),

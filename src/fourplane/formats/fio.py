@@ -9,15 +9,16 @@ Source: fio documentation, section "JSON output".
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from fourplane.formats.model import MAX_TEXT, Reading, Status, finite_json
+from fourplane.formats.model import MAX_TEXT, Reading, Status, finite_json, natural_or_none
 
-__all__ = ["KIND", "FioJob", "read", "sniff"]
+__all__ = ["KIND", "FioJob", "read", "sniff", "summarise"]
 
-KIND = "fio-json"
+KIND = "fio"
 MAX_JOBS = 10_000
+MAX_SHOWN = 100
 _CANDIDATES = 20
 
 _OPTIONS = ("rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "size", "runtime", "filename", "directory")
@@ -39,6 +40,8 @@ class FioJob:
         runtime_s: seconds.
         latency_us: mean, and percentiles by their number such as ``99.0``, in µs.
         latency_of: ``clat`` (completion) or ``lat`` (submission included), "" without percentiles.
+        position: of the job in the document; the directions of one job share it.
+        utilisation: of the busiest block device during the whole run, percent; None when fio does not say.
     """
 
     name: str
@@ -53,6 +56,8 @@ class FioJob:
     mean_us: float | None
     latency_us: dict[float, float]
     latency_of: str
+    position: int = 0
+    utilisation: float | None = None
 
 
 def sniff(head: str) -> float:
@@ -83,17 +88,64 @@ def read(text: str) -> Reading[FioJob]:
         return reading
     version = str(data.get("fio version", ""))[:40]
     shared = data.get("global options")
+    busiest = _utilisation(data.get("disk_util"))
     for position, job in enumerate(jobs[:MAX_JOBS]):
         if isinstance(job, dict):
+            before = len(reading.records)
             _job(job, position, version, shared if isinstance(shared, dict) else {}, reading)
+            reading.records[before:] = [
+                replace(one, position=position, utilisation=busiest) for one in reading.records[before:]
+            ]
         else:
             reading.refuse("fio-job-refused", 0, f"job {position}: {str(job)[:100]}")
+    reading.counted = len({record.position for record in reading.records})
     broken = [record for record in reading.records if record.error]
     if broken:
         reading.end(Status.FAILED, f"job {broken[0].name} ended with errno {broken[0].error}")
     elif reading.refusals:
         reading.end(Status.TRUNCATED, "some jobs could not be read")
     return reading
+
+
+def _utilisation(devices: Any) -> float | None:
+    listed = [device for device in devices[:1000] if isinstance(device, dict)] if isinstance(devices, list) else []
+    return max((found for device in listed if (found := _number(device.get("util"))) is not None), default=None)
+
+
+def summarise(reading: Reading[FioJob]) -> dict[str, Any]:
+    """Return the figures of the jobs; those of the first one on top, all of them under ``jobs`` when there are more."""
+    positions = list(dict.fromkeys(record.position for record in reading.records))[:MAX_SHOWN]
+    jobs = [_figures([record for record in reading.records if record.position == one]) for one in positions]
+    if not jobs:
+        return {}
+    return jobs[0] if len(jobs) == 1 else {**jobs[0], "jobs": jobs}
+
+
+def _figures(directions: list[FioJob]) -> dict[str, Any]:
+    first = directions[0]
+    options = first.options
+    found: dict[str, Any] = {
+        "fio_version": first.version,
+        "jobname": first.name,
+        **{name: options.get(name) for name in ("rw", "bs", "filename", "ioengine")},
+        **{name: _whole(options.get(name)) for name in ("iodepth", "numjobs", "direct")},
+        "error": max(one.error for one in directions),
+        "disk_util_percent": first.utilisation,
+    }
+    for one in directions:
+        found |= {
+            f"{one.direction}_bw_bytes_per_s": one.bandwidth,
+            f"{one.direction}_iops": one.iops,
+            f"{one.direction}_lat_mean_ns": None if one.mean_us is None else one.mean_us * 1000,
+            f"{one.direction}_lat_p99_ns": one.latency_us[99.0] * 1000 if 99.0 in one.latency_us else None,
+            f"{one.direction}_lat_of": one.latency_of or None,
+            f"{one.direction}_runtime_ms": one.runtime_s * 1000,
+        }
+    return found
+
+
+def _whole(text: str | None) -> int | None:
+    return None if text is None else natural_or_none(text)
 
 
 def _document(text: str) -> dict[str, Any] | None:

@@ -16,14 +16,15 @@ from typing import Any, Generic, TypeVar
 from fourplane.formats import codes as _codes
 
 __all__ = [
-    "MAX_LINES", "MAX_LINE_CHARS", "MAX_REFUSALS", "MAX_TEXT", "Format", "Reading", "Refusal", "Status", "finite_json",
-    "lines_of", "number_or_none", "plain",
+    "MAX_LINES", "MAX_LINE_CHARS", "MAX_NOTES", "MAX_REFUSALS", "MAX_TEXT", "Format", "Note", "Reading", "Refusal",
+    "Status", "finite_json", "lines_of", "natural_or_none", "number_or_none", "plain",
 ]  # fmt: skip
 
 MAX_TEXT = 64 * 1024 * 1024
 """Characters that a parser looks at; what lies beyond is refused, not read."""
 MAX_LINES = 2_000_000
 MAX_REFUSALS = 1_000
+MAX_NOTES = 1_000
 MAX_LINE_CHARS = 16 * 1024
 """A longer line of a line format is refused as a whole."""
 _SHOWN = 200
@@ -55,6 +56,15 @@ class Refusal:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that was read well and is bad news: code, 1-based line (0: the whole text), what it says (cut)."""
+
+    code: str
+    line: int
+    text: str
+
+
 @dataclass(slots=True)
 class Reading(Generic[R]):
     """Outcome of one parse.
@@ -65,7 +75,9 @@ class Reading(Generic[R]):
         refusals: what was not, in the order of the text.
         status: how the text ended.
         reason: one sentence when the status is not complete.
-        unlisted: refusals beyond the bound, counted but not kept.
+        unlisted: refusals and notes beyond the bounds, counted but not kept.
+        notes: what was understood and is bad news: a fault that the tool reports, a hole in its figures.
+        counted: how many things the text holds, where one record stands for several (a matrix, a table of rows).
     """
 
     kind: str
@@ -74,6 +86,26 @@ class Reading(Generic[R]):
     status: Status = Status.COMPLETE
     reason: str = ""
     unlisted: int = 0
+    notes: list[Note] = field(default_factory=list)
+    counted: int | None = None
+
+    @property
+    def count(self) -> int:
+        """Return how many things the text holds: rows, links, GPUs, events, as the format counts."""
+        return len(self.records) if self.counted is None else self.counted
+
+    def note(self, code: str, line: int, text: str) -> None:
+        """Note bad news that was read well.
+
+        Raises:
+            KeyError: the code is not defined; that is a mistake of the parser, not of the text.
+        """
+        if _codes.find(code) is None:
+            raise KeyError(code)
+        if len(self.notes) >= MAX_NOTES:
+            self.unlisted += 1
+        else:
+            self.notes.append(Note(code, line, text[:_SHOWN]))
 
     def refuse(self, code: str, line: int, text: str) -> None:
         """Note something that was not understood.
@@ -150,6 +182,11 @@ def number_or_none(text: str) -> float | None:
         return None
     value = float(text)
     return value if math.isfinite(value) else None
+
+
+def natural_or_none(text: str, digits: int = 18) -> int | None:
+    """Return a number written in at most ``digits`` plain ASCII digits, else None; isdigit alone is true for ``²``."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
 
 
 def finite_json(value: Any, depth: int = 32) -> bool:

@@ -9,11 +9,17 @@ Source of the definitions: NVIDIA/nccl-tests ``doc/PERFORMANCE.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 
 from fourplane.formats.model import Status
 from fourplane.formats.nccl_log import Transports
 
-__all__ = ["NcclRank", "NcclRow", "NcclRun", "Sample"]
+__all__ = ["OPERATIONS", "NcclRank", "NcclRow", "NcclRun", "Sample"]
+
+OPERATIONS = frozenset({
+    "all_reduce", "all_gather", "reduce_scatter", "alltoall", "alltoallv", "broadcast", "reduce", "gather", "scatter",
+    "sendrecv", "hypercube",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,9 @@ class NcclRun:
         op_stated: the log names the collective; otherwise it was inferred from the columns.
         version: of nccl-tests, "" before 2.17 (not printed).
         nccl_version: of the library, "" when not printed.
+        library: NCCL library as a number, such as 22903, 0 when not printed.
         settings: nThread, nGpus, minBytes, maxBytes, iters, validation as printed.
+        step: growth of the sizes: factor or bytes, and by how much; None when not printed.
         ranks: rank lines, in order.
         rows: result rows, in order.
         average_busbw: the footer's mean over all sizes, GB/s; never the result.
@@ -81,6 +89,7 @@ class NcclRun:
         status: how the run ended.
         reason: why it is not complete.
         bad_rows: rows that were refused.
+        speakers: prefixes of the launcher that rows came with; one world speaks through one rank.
     """
 
     line: int
@@ -88,7 +97,9 @@ class NcclRun:
     op_stated: bool = False
     version: str = ""
     nccl_version: str = ""
+    library: int = 0
     settings: dict[str, int] = field(default_factory=dict)
+    step: tuple[str, int] | None = None
     ranks: list[NcclRank] = field(default_factory=list)
     rows: list[NcclRow] = field(default_factory=list)
     average_busbw: float | None = None
@@ -101,15 +112,40 @@ class NcclRun:
     status: Status = Status.COMPLETE
     reason: str = ""
     bad_rows: int = 0
+    speakers: set[str] = field(default_factory=set)
 
     @property
     def world_size(self) -> int | None:
-        """Return the number of ranks: NCCL's own word, else the rank lines, else what the table implies."""
-        if self.transports.world_sizes:
-            return max(self.transports.world_sizes)
+        """Return the number of ranks that the log states: by the rank lines, else by NCCL's own log."""
         if self.ranks:
             return max(rank.rank for rank in self.ranks) + 1
-        return self.implied_world_size
+        return max(self.transports.world_sizes, default=None)
+
+    @property
+    def missing_ranks(self) -> int:
+        """Return how many ranks below the highest one have no line."""
+        seen = {rank.rank for rank in self.ranks}
+        return max(seen) + 1 - len(seen) if seen else 0
+
+    def first_missing_ranks(self, limit: int) -> list[int]:
+        """Return the first ranks that have no line, at most ``limit``."""
+        seen = {rank.rank for rank in self.ranks}
+        return list(islice((rank for rank in range(self.world_size or 0) if rank not in seen), limit))
+
+    @property
+    def node_count(self) -> int | None:
+        """Return the number of nodes; None where lines are missing and what is left does not force it."""
+        if not self.ranks or self.world_size is None:
+            return None
+        if not self.missing_ranks:
+            return len(self.hosts)
+        spans: dict[str, tuple[int, int]] = {}
+        for rank in self.ranks:
+            low, high = spans.get(rank.host, (rank.rank, rank.rank))
+            spans[rank.host] = min(low, rank.rank), max(high, rank.rank)
+        # first and last rank of each host side by side leave no room for another host
+        filled = sum(high - low + 1 for low, high in spans.values()) == self.world_size
+        return len(spans) if filled else None
 
     @property
     def implied_world_size(self) -> int | None:
@@ -160,8 +196,17 @@ class NcclRun:
 
     @property
     def peak(self) -> NcclRow | None:
-        """Return the row with the largest bus bandwidth; None where the table holds no bandwidth."""
+        """Return the row with the largest bus bandwidth, the smallest one of several; None without a bandwidth."""
         if self.cpu_time or self.status is Status.NOT_ONE_WORLD or not self.rows:
             return None
-        best = max(self.rows, key=lambda row: row.busbw)
+        best = max(self.rows, key=lambda row: (row.busbw, -row.size))
         return best if best.busbw > 0 else None
+
+    @property
+    def library_version(self) -> str:
+        """Return the version of the NCCL library: as printed, else decoded from its number, "" without either."""
+        if self.nccl_version or self.library <= 0:
+            return self.nccl_version
+        # NCCL_VERSION_CODE: X*1000 + Y*100 + Z up to 2.8, X*10000 + Y*100 + Z since
+        major, rest = divmod(self.library, 10_000 if self.library >= 10_000 else 1_000)
+        return f"{major}.{rest // 100}.{rest % 100}"

@@ -13,10 +13,12 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from fourplane.formats.model import Reading, Status, lines_of, number_or_none
+from fourplane.formats.model import Reading, Status, lines_of, natural_or_none, number_or_none
+from fourplane.formats.smi_state import GpuState, RemappedRows, note_states, shared, whole
 
 __all__ = [
     "CSV_KIND", "LIST_KIND", "GpuRow", "ListedGpu", "MigDevice", "read_csv", "read_list", "sniff_csv", "sniff_list",
+    "summarise_csv", "summarise_list",
 ]  # fmt: skip
 
 CSV_KIND = "nvidia-smi-csv"
@@ -84,10 +86,51 @@ class GpuRow:
         return int(found[0] * _SIZES[found[1]])
 
     @property
+    def state(self) -> GpuState:
+        """Return what the row says, under the names that all layouts of nvidia-smi share."""
+        rows = {
+            key: self.text(f"remapped_rows.{key}") for key in ("correctable", "uncorrectable", "pending", "failure")
+        }
+        total, used = self.size("memory.total"), self.size("memory.used")
+        return GpuState(
+            line=self.line,
+            name=self.text("name", "gpu_name"),
+            uuid=self.text("uuid", "gpu_uuid"),
+            pci=self.text("pci.bus_id", "gpu_bus_id"),
+            vbios=self.text("vbios_version"),
+            mig_mode=self.text("mig.mode.current"),
+            persistence_mode=self.text("persistence_mode"),
+            performance_state=self.text("pstate"),
+            ecc_mode=self.text("ecc.mode.current"),
+            ecc_uncorrectable_volatile=whole(self.text("ecc.errors.uncorrected.volatile.total")),
+            ecc_uncorrectable_aggregate=whole(self.text("ecc.errors.uncorrected.aggregate.total")),
+            remapped=RemappedRows(
+                whole(rows["correctable"]), whole(rows["uncorrectable"]), rows["pending"], rows["failure"]
+            )
+            if any(rows.values())
+            else None,
+            pcie_gen=whole(self.text("pcie.link.gen.current", "pcie.link.gen.gpucurrent")),
+            pcie_gen_max=whole(self.text("pcie.link.gen.max")),
+            pcie_width=whole(self.text("pcie.link.width.current")),
+            pcie_width_max=whole(self.text("pcie.link.width.max")),
+            memory_total_mib=None if total is None else total // _MIB,
+            memory_used_mib=None if used is None else used // _MIB,
+            utilization_percent=whole(self.text("utilization.gpu")),
+            temperature_c=self._figure("temperature.gpu"),
+            power_w=self._figure("power.draw", "power.draw.average", "power.draw.instant"),
+            power_limit_w=self._figure("enforced.power.limit", "power.limit"),
+            fabric_state=self.text("fabric.state"),
+            fabric_status=self.text("fabric.status"),
+            recovery_action=self.cells.get("gpu_recovery_action"),
+        )
+
+    def _figure(self, *names: str) -> float | None:
+        return next((found[0] for name in names if (found := self.number(name)) is not None), None)
+
+    @property
     def index(self) -> int | None:
         """Return the GPU's index as the driver counts, None when the query did not ask for it."""
-        cell = self.cells.get("index", "")
-        return int(cell) if cell.isascii() and cell.isdigit() and len(cell) < 6 else None
+        return natural_or_none(self.cells.get("index", ""), 5)
 
 
 def sniff_csv(head: str) -> float:
@@ -125,7 +168,40 @@ def read_csv(text: str) -> Reading[GpuRow]:
     if header is not None and not reading.records and not reading.refusals and not none_found:
         reading.refuse("nvidia-smi-not-understood", 0, "a header without a row")
     _end(reading, "some GPUs could not be read", nothing=header is None and not none_found)
+    # rows that repeat an index are samples over time, of the same GPU
+    latest = {row.index if row.index is not None else -1 - n: row for n, row in enumerate(reading.records)}
+    note_states([row.state for row in latest.values()], reading)
     return reading
+
+
+def summarise_csv(reading: Reading[GpuRow]) -> dict[str, Any]:
+    """Return the figures of a query: those that all GPUs share, the worst of those that may differ."""
+    states = [row.state for row in reading.records]
+    if not states:
+        return {}
+    rows = [state.remapped for state in states if state.remapped is not None]
+    drivers = {row.text("driver_version") for row in reading.records}
+    return {
+        "columns": len(reading.records[0].cells),
+        "gpus": len({row.index if row.index is not None else -1 - n for n, row in enumerate(reading.records)}),
+        "gpu": shared(states, "name"),
+        "driver_version": drivers.pop() if len(drivers) == 1 else None,
+        "vbios": shared(states, "vbios"),
+        "memory_total_mib": shared(states, "memory_total_mib", min),
+        "memory_used_mib": shared(states, "memory_used_mib", max),
+        "utilization_gpu_percent": shared(states, "utilization_percent", min),
+        "temperature_c": shared(states, "temperature_c", max),
+        "power_draw_w": shared(states, "power_w", max),
+        "power_limit_w": shared(states, "power_limit_w", min),
+        "mig_mode": shared(states, "mig_mode"),
+        "ecc_mode": shared(states, "ecc_mode"),
+        "ecc_uncorrected_volatile_total": shared(states, "ecc_uncorrectable_volatile", sum),
+        "remapped_rows_uncorrectable": sum(one.uncorrectable or 0 for one in rows) if rows else None,
+        "remapped_rows_pending": max((one.pending for one in rows if one.pending is not None), default=None),
+        "pcie_gen": shared(states, "pcie_gen", min),
+        "pcie_width": shared(states, "pcie_width", min),
+        "fabric_state": shared(states, "fabric_state"),
+    }
 
 
 def _end(reading: Reading[Any], reason: str, *, nothing: bool) -> None:
@@ -243,3 +319,16 @@ def read_list(text: str) -> Reading[ListedGpu]:
         reading.refuse("format-text-empty", 0, "")
     _end(reading, "some lines could not be read", nothing=not reading.records and not none_found)
     return reading
+
+
+def summarise_list(reading: Reading[ListedGpu]) -> dict[str, Any]:
+    """Return the GPUs and the MIG devices of ``nvidia-smi -L``."""
+    names = list(dict.fromkeys(gpu.name for gpu in reading.records))
+    profiles = [device.profile for gpu in reading.records for device in gpu.mig]
+    return {
+        "gpus": len(reading.records),
+        "gpu": names[0] if len(names) == 1 else None,
+        "models": names,
+        "mig_devices": len(profiles),
+        "mig_profiles": profiles,
+    }

@@ -10,11 +10,15 @@ Link classes, nearest first: NV# (bonded NVLinks), PIX, PXB, PHB, NODE, SYS; old
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
 
-from fourplane.formats.model import Reading, Status, lines_of
+from fourplane.formats.model import Reading, Status, lines_of, natural_or_none
 
-__all__ = ["KIND", "LINK_CLASSES", "Topology", "read", "sniff"]
+__all__ = ["KIND", "LINK_CLASSES", "Topology", "read", "sniff", "summarise"]
 
 KIND = "nvidia-smi-topo"
 MAX_DEVICES = 512
@@ -157,5 +161,52 @@ def _finish(topology: Topology, reading: Reading[Topology]) -> None:
             topology.nics.setdefault(name, name)
     topology.nics = {nic: name for nic, name in topology.nics.items() if nic in topology.devices}
     reading.records.append(topology)
+    reading.counted = len(rows)
+    lopsided = [
+        f"{a}-{b}: {topology.links[a, b]} and {topology.links[b, a]}"
+        for a, b in combinations(topology.devices, 2)
+        if (a, b) in topology.links and (b, a) in topology.links and topology.links[a, b] != topology.links[b, a]
+    ]
+    if lopsided:
+        reading.note("topo-not-symmetric", topology.line, "; ".join(lopsided[:10]))
     if reading.refusals:
         reading.end(Status.TRUNCATED, "the matrix is not whole")
+
+
+def summarise(reading: Reading[Topology]) -> dict[str, Any]:
+    """Return how many pairs share each class of link, the NIC beside each GPU, and the affinity of each GPU."""
+    if not reading.records:
+        return {}
+    found = reading.records[0]
+    gpus, nics = found.gpus, list(found.nics)
+    between = _classes(found, combinations(gpus, 2))
+    bonds = {int(kind[2:]) if kind.startswith("NV") else 0 for kind in between}
+    nearest = {gpu: found.nearest_nics(gpu) for gpu in gpus}
+    return {
+        "gpus": len(gpus),
+        "nics": len(nics),
+        "nic_names": list(found.nics.values()),
+        "gpu_gpu": between,
+        "gpu_nic": _classes(found, ((gpu, nic) for gpu in gpus for nic in nics)),
+        "nic_nic": _classes(found, combinations(nics, 2)),
+        # None for a single GPU, and where pairs differ: the classes tell more
+        "nvlinks": bonds.pop() if len(bonds) == 1 else None,
+        # a rail is a NIC behind the same PCIe switch; a NIC across the host bridge serves several GPUs
+        "rails": {
+            gpu: names[0] for gpu, (kind, names) in nearest.items() if kind in {"PIX", "PXB"} and len(names) == 1
+        },
+        "numa": {
+            gpu: natural_or_none(found.affinity[gpu, "NUMA Affinity"])
+            for gpu in gpus
+            if (gpu, "NUMA Affinity") in found.affinity
+        },
+        "cpu_affinity": {
+            gpu: found.affinity[gpu, "CPU Affinity"] for gpu in gpus if (gpu, "CPU Affinity") in found.affinity
+        },
+    }
+
+
+def _classes(found: Topology, pairs: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """Return how many of the pairs have each class; a class that only one direction tells counts too."""
+    kinds = (found.links.get(pair) or found.links.get((pair[1], pair[0])) for pair in pairs)
+    return dict(Counter(kind for kind in kinds if kind))

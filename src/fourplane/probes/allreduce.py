@@ -438,7 +438,8 @@ def watch(out: Output, rank: int, deadline_s: float, watch_stdin: bool, method: 
         os._exit(1)
 
     def clock() -> None:
-        parent, until = os.getppid(), time.monotonic() + deadline_s
+        # the other ranks wait a little longer: the first rank to leave takes all along, and rank 0 has to speak
+        parent, until = os.getppid(), time.monotonic() + deadline_s + (5.0 if rank else 0.0)
         while os.getppid() == parent:
             if deadline_s > 0 and time.monotonic() > until:
                 leave("deadline of %g s" % deadline_s)

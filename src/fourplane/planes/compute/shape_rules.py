@@ -67,8 +67,8 @@ def node_shape_below_brief(design: Design) -> Iterator[Problem]:
             continue
         least = wanted.base if isinstance(wanted, Quantity) else float(wanted)
         stated = [value for shape in shapes if (value := read(shape))]
-        # vendors' GB and GiB differ by 7 %, and a pool that leaves the fact open is another rule's matter
-        if stated and max(stated) < 0.93 * least:
+        # TB and TiB differ by 9 %, and a pool that leaves the fact open is another rule's matter
+        if stated and max(stated) < 0.9 * least:
             word = name.replace("_", " ")
             have = _shown(wanted, max(stated))
             message = f"the brief asks for {wanted} of {word} in a node; the best pool has {have}"

@@ -21,9 +21,9 @@ def finding_anchor(finding: Finding) -> str:
     return f"finding-{finding.code}-{digest[:8]}"
 
 
-def lines(*texts: str | None) -> tuple[str, ...]:
-    """Return the texts that say something."""
-    return tuple(text for text in texts if text)
+def lines(*texts: object) -> tuple[str, ...]:
+    """Return those that say something, as text; ``None`` and what is empty are left out."""
+    return tuple(str(text) for text in texts if text)
 
 
 class Draft:
@@ -34,25 +34,28 @@ class Draft:
         # quotes are judged by the same rules; what is wrong in them is no hole of the declaration
         self._findings = [one for one in findings if one.file in ("", workspace.file)]
 
-    def hole(self, text: str, path: str, condition: str = "", codes: Sequence[str] = ()) -> Hole:
+    def hole(self, text: str, path: str, condition: str = "", codes: Sequence[str] = (), drawn: str = "") -> Hole:
         """Return a hole with the finding about it.
 
         Args:
             text: what is missing.
             path: place in the declaration that would fill it.
             condition: review condition that stays open.
-            codes: findings that may be about it; one of them is, where it lies at ``path``, above or below it.
+            codes: findings that may be about it; one of them is, where it lies at ``path``, above or below it, or
+                names it.
+            drawn: shorter words for the picture.
         """
-        about = next((f for code in codes for f in self._findings if f.code == code and _related(f.path, path)), None)
+        about = next((f for code in codes for f in self._findings if f.code == code and _about(f, path)), None)
         if about is None:
             about = next((f for f in self._findings if f.path == path), None)
-        return Hole(text, path, condition, about.code if about else "", finding_anchor(about) if about else "")
+        return Hole(text, path, condition, about.code if about else "", finding_anchor(about) if about else "",
+                    drawn)  # fmt: skip
 
     def gap(
-        self, value: object, text: str, path: str, condition: str = "", codes: Sequence[str] = ()
+        self, value: object, text: str, path: str, condition: str = "", codes: Sequence[str] = (), drawn: str = ""
     ) -> tuple[Hole, ...]:
         """Return a hole, unless ``value`` is filled in."""
-        return () if is_set(value) else (self.hole(text, path, condition, codes),)
+        return () if is_set(value) else (self.hole(text, path, condition, codes, drawn),)
 
     def gap_of(
         self, missing: Sequence[tuple[str, str]], text: str, condition: str = "", codes: Sequence[str] = ()
@@ -68,11 +71,13 @@ class Draft:
         """Return the box at which a chain starts; a hole where nobody is named."""
         named = list(dict.fromkeys(name.strip() for name in names if name is not None and is_set(name)))
         if named:
-            return Box(key, title, (listing(named, limit=3),), BoxKind.OWNER)
+            shown = named if len(named) <= 3 else [*named[:2], f"and {len(named) - 2:,} more"]
+            return Box(key, title, tuple(shown), BoxKind.OWNER)
         return Box(key, title, (), BoxKind.OWNER, self.hole(f"nobody owns {what}", path, condition, codes))
 
 
-def _related(one: str, other: str) -> bool:
-    """Tell whether one path is the other, or lies above or below it."""
-    short, long = sorted((one, other), key=len)
-    return long == short or (bool(short) and long.startswith(short) and long[len(short)] in ".[")
+def _about(finding: Finding, path: str) -> bool:
+    """Tell whether a finding lies at a path, above or below it, or names it in its message."""
+    short, long = sorted((finding.path, path), key=len)
+    near = long == short or (bool(short) and long.startswith(short) and long[len(short)] in ".[")
+    return near or path in finding.message

@@ -10,7 +10,7 @@ from fourplane.report.diagram.holes import Draft, lines
 from fourplane.report.diagram.model import Box, BoxKind, Hole, Lane, NodeFigure, Panel, Row, RowKind
 from fourplane.review.wording import is_set, listing
 from fourplane.spec.brief import WorkloadType
-from fourplane.spec.compute import NodeShape, Pool, PoolRole
+from fourplane.spec.compute import NodeShape, Pool, PoolRole, Sharing
 from fourplane.spec.network import Fabric, FabricKind
 
 __all__ = ["MOST_BORDERS", "MOST_POOLS", "fabric_lane", "is_target", "node_count", "nodes_lane", "users_lane"]
@@ -20,6 +20,10 @@ MOST_POOLS = 8
 MOST_BORDERS = 6
 
 _SERVING = (WorkloadType.ONLINE_INFERENCE, WorkloadType.SEARCH, WorkloadType.EMBEDDINGS, WorkloadType.MEDIA_GENERATION)
+_SHARED = {
+    Sharing.WHOLE: "whole GPUs", Sharing.MIG: "GPUs divided by MIG", Sharing.VGPU: "GPUs shared as vGPU",
+    Sharing.TIME_SLICING: "GPUs shared in time slices",
+}  # fmt: skip
 _NO_TARGET = (PoolRole.LOGIN, PoolRole.CPU, PoolRole.STAND_IN)
 
 
@@ -118,13 +122,13 @@ def nodes_lane(draft: Draft) -> Lane:
 
 def _pool(draft: Draft, index: int, pool: Pool) -> Box:
     count, shape = node_count(pool), pool.shape
-    role = str(pool.role).replace("-", " ") if pool.role else ""
+    role = str(pool.role) if pool.role else ""
     gpu = shape.gpu if shape else None
     known = f"{plural(count, 'node')}{', ' + role if role else ''}" if count is not None else role
     return Box(
         f"pool:{pool.name}",
         pool.name,
-        lines(known, *_shape_lines(shape), f"GPUs shared as {pool.sharing}" if pool.sharing and gpu else None),
+        lines(known, *_shape_lines(shape), _SHARED[pool.sharing] if pool.sharing and gpu and gpu.count else None),
         BoxKind.POOL,
         gaps=_pool_gaps(draft, index, pool),
         subjects=(f"pools[{index}]",),
@@ -156,16 +160,22 @@ def _shape_lines(shape: NodeShape | None) -> Iterator[str]:
 
 
 def _pool_gaps(draft: Draft, index: int, pool: Pool) -> tuple[Hole, ...]:
-    path = f"pools[{index}]"
-    gaps = draft.gap(node_count(pool), "nobody says how many nodes", f"{path}.count")
+    def gap(value: object, text: str, key: str, condition: str = "", codes: tuple[str, ...] = ()) -> tuple[Hole, ...]:
+        return draft.gap(value, f"{text} of pool {pool.name}", f"pools[{index}].{key}", condition, codes, text)
+
+    gaps = gap(node_count(pool), "nobody counts the nodes", "count")
     if not is_target(pool):
         return gaps
+    queues = draft.declaration.control.queues
+    if queues and not any(queue.pool in (None, pool.name) for queue in queues):
+        text = f"no queue leads to pool {pool.name}"
+        gaps += (draft.hole(text, "control.queues", "R5.queues", drawn="no queue leads here"),)
     gpu = pool.shape.gpu if pool.shape else None
-    gaps += draft.gap(gpu and gpu.model, "nobody states the GPU model", f"{path}.shape.gpu.model", "R2.gpu_topology",
-                      ("target-gpu-absent",))  # fmt: skip
-    gaps += draft.gap(pool.sharing, "nobody decided how GPUs are shared", f"{path}.sharing")
+    gaps += gap(gpu and gpu.model, "nobody states the GPU model", "shape.gpu.model", "R2.gpu_topology",
+                ("target-gpu-absent",))  # fmt: skip
+    gaps += gap(pool.sharing, "nobody decided on sharing the GPUs", "sharing")
     care = pool.replacement.owner if pool.replacement else None
-    return gaps + draft.gap(care, "nobody owns the replacement of nodes", f"{path}.replacement.owner", "R2.replacement")
+    return gaps + gap(care, "nobody owns the replacement", "replacement.owner", "R2.replacement")
 
 
 # ── fabric ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -185,8 +195,14 @@ def fabric_lane(draft: Draft) -> Lane:
         Box(
             f"border:{i}",
             border.name,
-            lines(border.technology, border.owner and f"owner: {border.owner}"),
-            gaps=draft.gap(border.owner, "nobody owns this border", f"network.borders[{i}].owner"),
+            lines(border.technology),
+            owner=border.owner or "",
+            gaps=draft.gap(
+                border.owner,
+                f"nobody owns the border {border.name}",
+                f"network.borders[{i}].owner",
+                drawn="nobody owns this border",
+            ),
             subjects=(f"network.borders[{i}]",),
         )
         for i, border in shown
@@ -200,7 +216,7 @@ def fabric_lane(draft: Draft) -> Lane:
                 f"and {plural(len(rest), 'more border')}",
                 (listing([border.name for _, border in rest], limit=3),),
                 BoxKind.FOLD,
-                gaps=draft.gap_of(missing, "nobody owns"),
+                gaps=draft.gap_of(missing, "nobody owns the borders"),
                 subjects=tuple(f"network.borders[{i}]" for i, _ in rest),
             )
         )
@@ -215,28 +231,28 @@ _KINDS = {FabricKind.INFINIBAND: "InfiniBand", FabricKind.ROCE: "RoCE", FabricKi
 def _fabric(draft: Draft, fabric: Fabric | None) -> Iterator[Box]:
     if fabric is None or fabric.kind is None:
         hole = draft.hole("nobody declared a fabric", "network.fabric", "R3.fabric", ("fabric-missing-for-nodes",))
-        yield Box("fabric", "Fabric between the nodes", hole=hole)
+        yield Box("fabric:kind", "Fabric between the nodes", hole=hole)
         return
     if fabric.kind is FabricKind.NONE:
-        yield Box("fabric", "No fabric", ("one node: nothing leaves it",), subjects=("network.fabric",))
+        yield Box("fabric:kind", "No fabric", ("one node: nothing leaves it",), subjects=("network.fabric",))
         return
     path = "network.fabric"
     yield Box(
-        "fabric",
-        f"{_KINDS.get(fabric.kind, str(fabric.kind))} between the nodes",
+        "fabric:kind",
+        f"{_KINDS.get(fabric.kind, str(fabric.kind))} fabric",
         lines(
             _rails(fabric),
             f"oversubscription {fabric.oversubscription:g}:1" if fabric.oversubscription else None,
             _yes_no("GPUDirect RDMA", fabric.gpudirect_rdma),
-            fabric.owner and f"owner: {fabric.owner}",
         ),
         gaps=draft.gap(fabric.oversubscription, "nobody states the oversubscription", f"{path}.oversubscription",
                        "R3.oversubscription", ("synchronous-oversubscribed",))
         + draft.gap(fabric.owner, "nobody owns the fabric", f"{path}.owner"),
         subjects=(path,),
+        owner=fabric.owner or "",
     )  # fmt: skip
     yield Box(
-        "placement",
+        "fabric:placement",
         "Placement and failure domains",
         lines(fabric.placement, listing(fabric.failure_domains, limit=3), _switches(draft)),
         gaps=draft.gap(fabric.placement, "nobody promises a placement", f"{path}.placement", "R3.placement",
@@ -245,8 +261,8 @@ def _fabric(draft: Draft, fabric: Fabric | None) -> Iterator[Box]:
                     "R3.failure_domains"),
     )  # fmt: skip
     yield Box(
-        "visibility",
-        "Path of a job and its signals",
+        "fabric:visibility",
+        "Job network and visibility",
         lines(
             fabric.host_network and f"host network: {fabric.host_network}",
             fabric.container_network and f"containers: {fabric.container_network}",

@@ -47,6 +47,7 @@ class Hole:
         condition: id of the review condition that stays open because of it, "" where there is none.
         code: code of the finding about it, "" where there is none.
         anchor: id of that finding on the page, "" where there is none.
+        drawn: shorter words for the picture, where the box around them says the rest; "" for ``text``.
     """
 
     text: str
@@ -54,6 +55,7 @@ class Hole:
     condition: str = ""
     code: str = ""
     anchor: str = ""
+    drawn: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Box:
         id: unique in the diagram.
         title: name of the thing.
         lines: facts about it, most important first.
+        owner: who answers for it, "" where that is said elsewhere or not at all.
         kind: decides how it is drawn.
         hole: set where the thing itself is missing; the box is then drawn dashed.
         gaps: what is missing about a thing that is there.
@@ -88,6 +91,7 @@ class Box:
     gaps: tuple[Hole, ...] = ()
     subjects: tuple[str, ...] = ()
     figure: NodeFigure | None = None
+    owner: str = ""
 
     @property
     def holes(self) -> tuple[Hole, ...]:

@@ -28,7 +28,9 @@ def storage_lane(draft: Draft) -> Lane:
 def _staging(draft: Draft) -> Box:
     one, path = draft.declaration.storage.staging, "storage.staging"
     if one is None:
-        return Box("flow:staging", "Dataset staging", hole=draft.hole("nobody declared the staging", path, "R4.staging"))
+        return Box(
+            "flow:staging", "Dataset staging", hole=draft.hole("nobody declared the staging", path, "R4.staging")
+        )
     rate, size = one.throughput, one.dataset_size
     return Box(
         "flow:staging",
@@ -92,7 +94,7 @@ def _outputs(draft: Draft) -> Box:
         "flow:outputs",
         "Outputs and logs",
         (*shown, *more),
-        gaps=draft.gap_of(ownerless, "nobody owns", "R4.outputs"),
+        gaps=draft.gap_of(ownerless, "nobody owns the output", "R4.outputs"),
         subjects=tuple(f"storage.outputs[{i}]" for i in range(len(outputs))),
     )
 
@@ -158,7 +160,7 @@ def _protection(draft: Draft) -> Iterator[Box]:
         if keeper is None:
             verb = "take" if key == "snapshots" else "keep"
             what = "snapshots" if key == "snapshots" else "a backup"
-            yield Box(path, title, hole=draft.hole(f"nobody is said to {verb} {what}", path, "R4.snapshots"))
+            yield Box(path, title, hole=draft.hole(f"nobody {verb}s {what}", path, "R4.snapshots"))
             continue
         yield Box(
             path,
@@ -167,10 +169,10 @@ def _protection(draft: Draft) -> Iterator[Box]:
                 keeper.interval and f"every {keeper.interval}",
                 keeper.retention and f"kept {keeper.retention}",
                 f"in {storage.backup.place}" if key == "backup" and storage.backup and storage.backup.place else None,
-                keeper.owner and f"owner: {keeper.owner}",
             ),
             gaps=draft.gap(keeper.owner, f"nobody owns the {key}", f"{path}.owner", "R4.snapshots"),
             subjects=(path,),
+            owner=keeper.owner or "",
         )
     cleanup = storage.cleanup
     if is_set(cleanup):

@@ -33,7 +33,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """Return within, outside or unproven: where A against A does not fit the bound, nothing can be told."""
-        if not (LOW <= self.same_interval[0] and self.same_interval[1] <= HIGH):
+        if not (self.same_interval[0] >= LOW and self.same_interval[1] <= HIGH):
             return "unproven"
         return "within" if LOW <= self.ratio <= HIGH else "outside"
 

@@ -83,7 +83,9 @@ def test_ten_kills_at_random_moments_leave_the_same_evidence(tmp_path: Path) -> 
     last = _prove(killed, "--resume")
     assert last.returncode == 3, last.stderr
     assert _identities(killed) == expected, f"seed {seed}"
-    verified = subprocess.run([FOURPLANE, "evidence", "verify", "-C", killed], capture_output=True, text=True, check=False)
+    verified = subprocess.run(
+        [FOURPLANE, "evidence", "verify", "-C", killed], capture_output=True, text=True, check=False
+    )
     assert verified.returncode == 0, verified.stdout
     assert not list(killed.glob("fourplane-scratch-*")), "scratch of a killed run was left behind"
 

@@ -183,10 +183,12 @@ def _change(document: dict[str, Any], changes: Changes) -> None:
             at = at[key]
         if value is DELETE:
             del at[last]
-        elif isinstance(at, list) and last == len(at):
-            at.append(value)
+            continue
+        own = copy.deepcopy(value)  # a later change must not reach into the table of cases
+        if isinstance(at, list) and last == len(at):
+            at.append(own)
         else:
-            at[last] = value
+            at[last] = own
 
 
 @pytest.fixture

@@ -108,9 +108,8 @@ def test_an_unanswered_line_is_unproven_and_named(build: Any, case: Any, both: A
 
 
 def test_several_quotes_are_told_apart(build: Any, case: Any, both: Any) -> None:
-    build({}, {})
     second = "provider: zeta\npools: [{name: train, shape: {gpu: {count: 8}}}]\n"
-    row = by_fact(compare(case(build({"/quotes/zeta.yaml": second}), both)))["pool:train", "gpu.count"]
+    row = by_fact(compare(case(build({"/quotes/zeta.yaml": second}, {}), both)))["pool:train", "gpu.count"]
     assert row.promised == "acme: 8, zeta: 8"
 
 

@@ -48,7 +48,5 @@ def print_findings(findings: Iterable[Finding]) -> None:
             click.echo(f"  found {printable(one.found) or 'nothing'}; expected {printable(one.expected)}")
         if one.fix:
             click.echo(f"  fix: {printable(one.fix)}")
-    counts = [
-        plural(sum(f.level is level for f in ordered), str(level)) for level in (Level.ERROR, Level.WARNING)
-    ]
+    counts = [plural(sum(f.level is level for f in ordered), str(level)) for level in (Level.ERROR, Level.WARNING)]
     talk(", ".join(counts))

@@ -47,7 +47,9 @@ PATHS: tuple[ProvenPath, ...] = (
     ),
     ProvenPath("all-reduce over NCCL through PyTorch", Tried.NEVER, "needs two GPUs"),
     ProvenPath("all-reduce over NCCL through nccl-tests", Tried.NEVER, "needs two GPUs; its log parser is replayed"),
-    ProvenPath("storage: staging, checkpoint, weights, direct I/O", Tried.HARDWARE, _HERE, "tests/probes/test_storage.py"),
+    ProvenPath(
+        "storage: staging, checkpoint, weights, direct I/O", Tried.HARDWARE, _HERE, "tests/probes/test_storage.py"
+    ),
     ProvenPath("storage: staging from an object store", Tried.NEVER, "needs a bucket"),
     ProvenPath("local engine", Tried.HARDWARE, _HERE, "tests/engines"),
     ProvenPath("report page in Chromium", Tried.SERVICE, "Chromium 156, Debian 12; 2026-12-01", "tests/lab"),

@@ -45,7 +45,5 @@ class ObservationIndex:
 
     def nodes(self) -> list[str]:
         """Return the names of the nodes that were looked at, in order."""
-        names = {
-            s[5:].split("/", 1)[0] for s, _ in (*self._decided, *self._attempted) if s.startswith("node:")
-        }
+        names = {s[5:].split("/", 1)[0] for s, _ in (*self._decided, *self._attempted) if s.startswith("node:")}
         return sorted(names)

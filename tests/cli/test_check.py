@@ -126,7 +126,7 @@ def test_a_quote_alone_is_held_against_its_declaration(tmp_path: Path) -> None:
 def _with_rules(monkeypatch: pytest.MonkeyPatch, *paths: str) -> None:
     from fourplane.planes import rules
 
-    def fake(workspace: object, catalog: object) -> list[Finding]:
+    def fake(workspace: object, *_: object) -> list[Finding]:
         file = workspace.file  # type: ignore[attr-defined]
         return [Finding("a-rule", Level.ERROR, f"on {path}", file=file, line=1, column=1, path=path) for path in paths]
 

@@ -367,7 +367,9 @@ def test_a_scheduler_is_found_in_the_declared_version(build: Any, case: Any, bot
         return judged(case(build(), seen))["control.scheduler"]
 
     assert changed("control.slurm.version", "24.05.3").verdict is F
-    assert changed("control.scheduler.kind", ["kubernetes"]).verdict is F
+    silent = changed("control.scheduler.kind", ["kubernetes"])
+    assert silent.verdict is U
+    assert "slurm declared; n1, n2 had no answer" in silent.reason
     assert changed("control.scheduler.kind", ["kubernetes", "slurm"]).verdict is P
 
 
@@ -384,3 +386,20 @@ def test_the_newest_measurement_dates_the_judgement(build: Any, case: Any, stora
     later = Observation(**{**{f: getattr(later, f) for f in later.__slots__}, "at": later.at + timedelta(hours=1)})
     out = judged(case(build(), [*storage("n2"), later]))["storage.staging"]
     assert out.measured_at == later.at
+
+
+@pytest.mark.parametrize("first_broken", [True, False])
+def test_scratch_of_a_crashed_part_is_not_clean_because_another_part_was(
+    build: Any, case: Any, observe: Any, first_broken: bool
+) -> None:
+    clean = observe("storage.scratch.clean", True)
+    fields = {f: getattr(clean, f) for f in clean.__slots__}
+    broken = Observation(
+        **{**fields, "method": "other part", "value": None, "state": State.FAILED, "reason": "killed",
+           "at": clean.at + timedelta(minutes=-1 if first_broken else 1)}
+    )  # fmt: skip
+    out = judged(case(build(), [clean, broken]))["storage.scratch_clean"]
+    assert out.verdict is U
+    assert "killed" in out.reason
+    later = Observation(**{**fields, "run": "next", "at": clean.at + timedelta(hours=1)})
+    assert judged(case(build(), [clean, broken, later]))["storage.scratch_clean"].verdict is P

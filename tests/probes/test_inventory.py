@@ -329,7 +329,16 @@ def test_versions_of_tools(node: Node) -> None:
     assert found.value("control.kubernetes.version") == "1.31.2"
     assert found.value("compute.cuda.toolkit") == "12.8"
     assert found.value("control.scheduler.kind") == ["kubernetes", "slurm"]
+    assert found.one("control.scheduler.kind").conditions["tools"] == {"kubernetes": ["kubectl"], "slurm": ["sinfo"]}
     assert found.one("control.slurm.version").raw == "version-sinfo"
+
+
+def test_a_scheduler_that_does_not_answer_is_none_whatever_tools_there_are(node: Node) -> None:
+    node.tool("kubectl", "", status=1)
+    found = node.run().one("control.scheduler.kind")
+    assert found.state == "absent"
+    assert "kubectl ended with status 1" in found.reason
+    assert found.conditions["tools"] == {"kubernetes": ["kubectl"]}
 
 
 def test_nccl_of_the_loader_before_the_header(node: Node) -> None:

@@ -183,7 +183,7 @@ def test_what_can_not_be_removed_is_told(
     from fourplane.probes.parts.frame import Output
 
     one = Scratch(str(tmp_path))
-    monkeypatch.setattr(scratch.shutil, "rmtree", lambda *_, **__: None)
+    monkeypatch.setattr(scratch.os, "rmdir", lambda *_, **__: None)
     monkeypatch.setattr(scratch.time, "sleep", lambda _seconds: None)
     status = scratch.finish(Output("storage", 1), Guard(), one, {}, "storage/1 part=io", lambda: one.open() and None)
     output = read(capsys.readouterr().out.splitlines())
@@ -219,3 +219,35 @@ def test_an_error_in_a_thread_reaches_the_caller() -> None:
     with pytest.raises(ValueError, match="in a thread"):
         Guard().parallel([lambda: 1, fail])
     assert Guard().parallel([lambda: 1, lambda: 2]) == [1, 2]
+
+
+def test_the_marker_goes_last_so_that_a_kill_while_removing_leaves_an_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = Scratch(str(tmp_path))
+    path = Path(one.open())
+    (path / "data").mkdir()
+    (path / "data" / "shard").write_bytes(b"x")
+    order: list[str] = []
+    real_unlink, real_rmtree = os.unlink, scratch.shutil.rmtree
+    monkeypatch.setattr(scratch.os, "unlink", lambda p, *a, **k: (order.append(Path(p).name), real_unlink(p, *a, **k)))
+    monkeypatch.setattr(
+        scratch.shutil, "rmtree", lambda p, *a, **k: (order.append(Path(p).name), real_rmtree(p, *a, **k))
+    )
+    assert one.close()
+    assert order[0] == "data"
+    assert order[-1] == Scratch.MARKER
+
+
+@pytest.mark.parametrize(("age_s", "content", "gone"), [(120, False, True), (0, False, False), (120, True, False)])
+def test_an_old_empty_folder_without_a_marker_is_removed_and_nothing_else(
+    tmp_path: Path, age_s: int, content: bool, gone: bool
+) -> None:
+    left = tmp_path / (Scratch.PREFIX + "0123456789abcdef")
+    left.mkdir()
+    if content:
+        (left / "somebody's").write_bytes(b"x")
+    at = time.time() - age_s
+    os.utime(left, (at, at))
+    Scratch(str(tmp_path)).remove_stale()
+    assert left.exists() is not gone

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourplane.base.errors import UsageError
-from fourplane.prove.plan import MINIMUM_BUDGET_S, Plan, make_plan
+from fourplane.prove.plan import MAXIMUM_BUDGET_S, MINIMUM_BUDGET_S, Plan, make_plan
 from fourplane.records.metrics import METRICS
 
 
@@ -38,10 +38,13 @@ def test_all_metrics_of_network_and_storage_flows_are_owed_by_some_step() -> Non
     assert {name for name in METRICS if name.startswith(flows)} <= owed
 
 
-def test_a_budget_below_the_minimum_is_refused() -> None:
+@pytest.mark.parametrize(
+    "budget_s", [MINIMUM_BUDGET_S - 0.01, MAXIMUM_BUDGET_S + 1, -1.0, 0.0, float("nan"), float("inf")]
+)
+def test_a_budget_out_of_range_is_refused(budget_s: float) -> None:
     with pytest.raises(UsageError) as refused:
-        _plan(MINIMUM_BUDGET_S - 0.01)
-    assert refused.value.code == "prove-budget-too-small"
+        _plan(budget_s)
+    assert refused.value.code == "prove-budget-out-of-range"
 
 
 def test_a_dataset_is_staged_from_and_a_bound_holds_for_every_storage_step() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from importlib import import_module
 
@@ -23,6 +25,12 @@ _VERBS = {
     "report": "Write report.html and print the summary.",
     "evidence": "List, show, compare and verify what was measured.",
 }
+
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells count it: 128 + SIGINT."""
+READER_GONE = 141
+"""Exit status when the reader of stdout went away: 128 + SIGPIPE."""
 
 
 class _LazyGroup(click.Group):
@@ -74,25 +82,56 @@ def main() -> None:
     """Run the command line; every stop leaves with the exit status of its kind."""
     json_wanted = "--json" in sys.argv[1:]
     try:
-        code = cli.main(standalone_mode=False)
+        code = _run()
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.UsageError as error:
         _stop("usage", error.format_message(), _usage_hint(error), json_wanted)
         code = ExitCode.USAGE
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        code = 130
+        code = INTERRUPTED
     except FourplaneError as error:
         _stop(error.code, error.message, error.fix, json_wanted)
         code = ExitCode.USAGE
     except BrokenPipeError:
         # the reader went away, such as `| head`; point stdout elsewhere so that Python's own flush is quiet
-        import os
-
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 141
+        code = READER_GONE
+    except Exception as error:
+        # whatever broke, nothing was judged: a status of 1 would read as "rejected"
+        if os.environ.get("FOURPLANE_DEBUG"):
+            raise
+        _broken(error, json_wanted)
+        code = ExitCode.USAGE
     sys.exit(int(code or 0))
+
+
+def _run() -> int:
+    """Call the verb and write out what it printed; click's own ``main`` would turn a closed pipe into status 1."""
+    if "_FOURPLANE_COMPLETE" in os.environ:
+        cli.main(prog_name="fourplane")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a locale that lacks a character must not end a verb
+    with cli.make_context("fourplane", sys.argv[1:]) as context:
+        code = cli.invoke(context)
+    sys.stdout.flush()
+    return int(code or 0)
+
+
+def _broken(error: Exception, json_wanted: bool) -> None:
+    """Say in one line that a verb broke, as far as anything can still be said."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, OSError):
+        code, fix = "system", "mend what the operating system reports, and run it again"
+    else:
+        code, fix = "internal", "set FOURPLANE_DEBUG=1 for the traceback, and report it"
+    try:
+        _stop(code, f"{type(error).__name__}: {text}", fix, json_wanted)
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _usage_hint(error: click.UsageError) -> str:

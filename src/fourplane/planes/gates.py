@@ -43,9 +43,14 @@ class Bench:
         """Return the measured words on a metric, one for each subject."""
         return [one for one in self.found.every(metric) if one.state is State.MEASURED]
 
+    def words_of_last_run(self, metric: str) -> list[Observation]:
+        """Return every word on a metric that the newest run said of each subject, one for each method."""
+        last = {one.subject: one.run for one in self.found.every(metric)}
+        return [one for one in self.case.observations if one.metric == metric and last[one.subject] == one.run]
+
     def why_not(self, metric: str) -> str:
         """Return why there is no figure: the reason of the newest attempt, or that nobody looked."""
-        attempts = [one for one in self.found.every(metric) if one.state is not State.MEASURED]
+        attempts = [one for one in self.words_of_last_run(metric) if one.state is not State.MEASURED]
         if not attempts:
             return f"nobody measured {metric}"
         last = max(attempts, key=lambda one: one.at)

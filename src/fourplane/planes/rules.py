@@ -15,6 +15,7 @@ from fourplane.planes.control import rules as control
 from fourplane.planes.design import Design
 from fourplane.planes.network import rail_rules
 from fourplane.planes.network import rules as network
+from fourplane.planes.procurement.unanswered import unanswered
 from fourplane.planes.registry import all_rules
 from fourplane.planes.security import decision_rules
 from fourplane.planes.security import rules as security
@@ -22,7 +23,7 @@ from fourplane.planes.storage import protection_rules
 from fourplane.planes.storage import rules as storage
 from fourplane.spec.workspace import Workspace
 
-__all__ = ["RULE_MODULES", "check"]
+__all__ = ["RULE_MODULES", "check", "check_all"]
 
 RULE_MODULES = (
     compute, lifecycle_rules, shape_rules, network, rail_rules, storage, protection_rules, control, scheduler_rules,
@@ -44,3 +45,8 @@ def check(workspace: Workspace, catalog: Catalog, today: date | None = None) -> 
     design = Design(workspace, catalog, today or utc_now().date())
     ruled = (found for rule in all_rules() for found in rule.findings(design))
     return sorted_findings([*catalog.findings, *ruled])
+
+
+def check_all(workspace: Workspace, catalog: Catalog, today: date | None = None) -> list[Finding]:
+    """Return what ``check`` does, and the lines that the quotes leave unanswered (B5): all that is wrong on paper."""
+    return sorted_findings([*check(workspace, catalog, today), *unanswered(workspace)])

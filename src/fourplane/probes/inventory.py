@@ -5,8 +5,7 @@ One file, standard library, Python 3.8 or newer, no root. Every metric it owes c
 measured, absent (looked for, not there), failed (the attempt broke) or skipped, with the reason. Output of the GPU
 tools is sent as raw text and read on the controller, by the same parsers that read imported files.
 
-A child process that hangs, also in the kernel, holds up nothing: it gets its own session, a time limit and a cap on
-what it may write, and is left behind when even SIGKILL does not end it.
+A child that hangs, also in the kernel, holds up nothing: it gets a session, a time limit and a cap on its output.
 Sources: Linux Documentation/ABI (sysfs), proc(5), cgroups(7); help texts of the tools that are called.
 """
 
@@ -51,6 +50,7 @@ SCHEDULERS = {
     "slurm": ("sinfo", "srun", "slurmd"), "kubernetes": ("kubelet", "kubectl", "k3s"), "ray": ("ray",),
     "volcano": ("vcctl",), "pbs": ("qsub", "pbsnodes"), "lsf": ("bsub",), "flux": ("flux",),
 }  # fmt: skip
+API_QUERY = ["kubectl", "get", "--raw=/version", "--request-timeout=3s"]
 GPUDIRECT_MODULES = ("nvidia_peermem", "nv_peer_mem", "gdrdrv", "nvidia_fs", "efa_nv_peermem")
 ARM_PARTS = {
     ("0x41", "0xd0c"): "Neoverse-N1", ("0x41", "0xd40"): "Neoverse-V1", ("0x41", "0xd49"): "Neoverse-N2",
@@ -686,11 +686,13 @@ def containers(p: Probe) -> None:
 
 
 def schedulers(p: Probe) -> None:
-    """Schedulers whose client tools are on the node, and their versions."""
-    found = {kind: [tool for tool in tools if shutil.which(tool)] for kind, tools in SCHEDULERS.items()}
-    present = {kind: tools for kind, tools in found.items() if tools}
-    none = "none of %s on PATH" % ", ".join(tool for group in SCHEDULERS.values() for tool in group)
-    p.tell("control.scheduler.kind", sorted(present), "PATH", none, conditions={"tools": present})
+    """Schedulers that answer from here (a client alone proves none), the tools on PATH, and their versions."""
+    found = ((kind, [tool for tool in tools if shutil.which(tool)]) for kind, tools in SCHEDULERS.items())
+    present = {kind: tools for kind, tools in found if tools}
+    asked = {"kubernetes": p.run(API_QUERY), "slurm": p.run(["sinfo", "-h", "-o", "%P"])}
+    why = "no scheduler answered: " + "; ".join(outcome.reason or "no answer" for outcome in asked.values())
+    answered = [kind for kind, outcome in asked.items() if outcome.ok]
+    p.tell("control.scheduler.kind", answered, "sinfo, kubectl", why, conditions={"tools": present})
     slurm = [["sinfo", "--version"], ["srun", "--version"], ["slurmd", "-V"]]
     p.ask("control.slurm.version", slurm, version_in)
     kubernetes = [["kubelet", "--version"], ["kubectl", "version", "--client"], ["k3s", "--version"]]

@@ -34,10 +34,10 @@ define(
     "Start a new run without --resume.",
 )
 define(
-    "prove-budget-too-small",
-    "The budget is too small to measure anything",
-    "Below a few seconds the figures would be start-up times of the tools.",
-    "Give --budget of at least 5 s.",
+    "prove-budget-out-of-range",
+    "The budget is too small to measure anything, or longer than a day",
+    "Below a second the figures would be start-up times of the tools; above a day it is a slip of the keyboard.",
+    "Give --budget between 1 s and 86,400 s.",
 )
 define(
     "prove-scratch-unusable",

@@ -115,6 +115,10 @@ def _count(writer: _Writer, listed: int, on_bus: int | None, tool: str) -> None:
         reason = f"{tool} lists {listed}, the PCI bus {on_bus}"
         message = f"{tool} lists {listed} GPUs, the PCI bus has {on_bus}"
         writer.facts.remarks.append(("gpu-count-disagrees", message, f"{listed} listed", f"{on_bus} on the bus"))
+        if listed > on_bus:
+            # a tool can be made to list anything; what is not on the bus is not believed, whatever it is called
+            writer.say("", "compute.gpu.count", None, state=State.FAILED, reason=reason, conditions=conditions)
+            return
     writer.say("", "compute.gpu.count", listed, reason=reason, conditions=conditions)
 
 

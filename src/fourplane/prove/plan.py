@@ -10,9 +10,10 @@ from typing import Any
 
 from fourplane.base.errors import UsageError
 
-__all__ = ["MINIMUM_BUDGET_S", "Plan", "Step", "make_plan"]
+__all__ = ["MAXIMUM_BUDGET_S", "MINIMUM_BUDGET_S", "Plan", "Step", "make_plan"]
 
-MINIMUM_BUDGET_S = 5.0
+MINIMUM_BUDGET_S = 1.0
+MAXIMUM_BUDGET_S = 86_400.0
 _INVENTORY_S = 4.0
 _GRACE_S = 60.0
 """How much longer than planned a step may take before it counts as hanging: tools start slowly on a busy machine."""
@@ -132,13 +133,13 @@ def make_plan(
         max_bytes: upper bound of what one storage step writes, 0 for the probe's own.
 
     Raises:
-        UsageError: the budget is below the minimum.
+        UsageError: the budget is out of range.
     """
-    if budget_s < MINIMUM_BUDGET_S:
+    if not MINIMUM_BUDGET_S <= budget_s <= MAXIMUM_BUDGET_S:
         raise UsageError(
-            "prove-budget-too-small",
-            f"a budget of {budget_s:g} s is too small to measure anything",
-            f"give --budget of at least {MINIMUM_BUDGET_S:g} s",
+            "prove-budget-out-of-range",
+            f"a budget of {budget_s:g} s measures nothing useful",
+            f"give --budget of {MINIMUM_BUDGET_S:g} s to {MAXIMUM_BUDGET_S:,.0f} s",
         )
     steps = [
         Step(

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fourplane.records.observation import Observation, State
+from fourplane.records.observation import Observation
 
 __all__ = ["ObservationIndex"]
 
 
 class ObservationIndex:
-    """Observations of one or more runs, searchable by metric and subject; later ones win.
+    """Observations of one or more runs, searchable by metric and subject; the newest word wins.
 
-    A failed or skipped attempt never hides an earlier measurement: the two are kept apart, and
-    ``latest`` prefers what was measured or found absent.
+    A failed or skipped attempt is a word too: it is never hidden behind an older measurement, since what worked
+    last week and broke today is not proven today.
     """
 
     def __init__(self, observations: Iterable[Observation] = ()) -> None:
         self._all = sorted(observations, key=lambda o: o.at)
-        self._decided: dict[tuple[str, str], Observation] = {}
-        self._attempted: dict[tuple[str, str], Observation] = {}
-        for one in self._all:
-            key = (one.subject, one.metric)
-            if one.state in (State.MEASURED, State.ABSENT):
-                self._decided[key] = one
-            else:
-                self._attempted[key] = one
+        self._latest = {(one.subject, one.metric): one for one in self._all}
 
     def __iter__(self) -> Iterator[Observation]:
         return iter(self._all)
@@ -34,16 +27,15 @@ class ObservationIndex:
         return len(self._all)
 
     def latest(self, metric: str, subject: str) -> Observation | None:
-        """Return the newest measured or absent observation, else the newest broken attempt, else None."""
-        key = (subject, metric)
-        return self._decided.get(key) or self._attempted.get(key)
+        """Return the newest observation, whatever its state, or None when nobody tried."""
+        return self._latest.get((subject, metric))
 
     def every(self, metric: str) -> list[Observation]:
         """Return the latest observation of ``metric`` for each subject, in order of subject."""
-        subjects = sorted({s for s, m in (*self._decided, *self._attempted) if m == metric})
-        return [found for s in subjects if (found := self.latest(metric, s)) is not None]
+        subjects = sorted(s for s, m in self._latest if m == metric)
+        return [self._latest[s, metric] for s in subjects]
 
     def nodes(self) -> list[str]:
         """Return the names of the nodes that were looked at, in order."""
-        names = {s[5:].split("/", 1)[0] for s, _ in (*self._decided, *self._attempted) if s.startswith("node:")}
+        names = {s[5:].split("/", 1)[0] for s, _ in self._latest if s.startswith("node:")}
         return sorted(names)

@@ -82,7 +82,7 @@ storage.io.sequential_read         | MB/s  | 1 MiB blocks, direct I/O
 storage.io.random_read             | 1/s   | 4 KiB random reads, direct I/O
 storage.io.random_read_p99         | us    | 99th percentile of one such read
 storage.io.random_write            | 1/s   | 4 KiB random writes, direct I/O
-control.scheduler.kind             |       | schedulers whose client tools are on the node
+control.scheduler.kind             |       | schedulers that answered a query from the node; a client tool alone is none
 control.slurm.version              |       | Slurm version found
 control.kubernetes.version         |       | kubelet or kubectl version found
 control.clock.offset               | s     | offset to the time source, where one answers

@@ -19,3 +19,11 @@ OUTPUT_UNUSABLE = define(
     "Give --output a name ending in .html inside a folder that exists, or the folder itself.",
     requirement="R",
 )
+
+FILE_EXISTS = define(
+    "report-file-exists",
+    "A blank quote is there already.",
+    "A blank quote is a form that people fill in, perhaps for days. A second one is never written over the first.",
+    "Move the file into quotes/ under the provider's name, or remove it, then ask again.",
+    requirement="B5",
+)

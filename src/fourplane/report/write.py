@@ -65,14 +65,14 @@ def assemble(root: Path, case: Case | None = None) -> ReportView:
         StoreError: the evidence can't be read.
     """
     from fourplane.planes.judge import judge
-    from fourplane.planes.rules import check
+    from fourplane.planes.rules import check_all
     from fourplane.planes.threeway import compare
     from fourplane.review.gate import review
     from fourplane.review.loading import load_case
 
     case = case or load_case(root)
     rows, judgements = compare(case), judge(case)
-    result = review(case, rows, judgements, check(case.workspace, case.catalog, case.now.date()))
+    result = review(case, rows, judgements, check_all(case.workspace, case.catalog, case.now.date()))
     runs, head = _evidence(root, damaged=bool(case.damage))
     return build(case, result, rows, judgements, runs=runs, evidence_head=head)
 

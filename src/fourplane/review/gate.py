@@ -28,10 +28,10 @@ _OPEN = (Verdict.FAILED, Verdict.UNPROVEN, Verdict.STALE)
 def review_case(case: Case) -> Review:
     """Compare, judge and check the case, then review it."""
     from fourplane.planes.judge import judge
-    from fourplane.planes.rules import check
+    from fourplane.planes.rules import check_all
     from fourplane.planes.threeway import compare
 
-    return review(case, compare(case), judge(case), check(case.workspace, case.catalog, case.now.date()))
+    return review(case, compare(case), judge(case), check_all(case.workspace, case.catalog, case.now.date()))
 
 
 def review(case: Case, rows: Sequence[FactRow], judgements: Sequence[Judgement], findings: Sequence[Finding]) -> Review:

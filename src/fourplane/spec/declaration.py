@@ -5,13 +5,13 @@ from __future__ import annotations
 from pydantic import Field
 
 from fourplane.spec.brief import Brief
-from fourplane.spec.compute import LifeCycle, NodeShape, Pool, Replacement
+from fourplane.spec.compute import LifeCycle, NodeShape, Pool, Replacement, Sharing
 from fourplane.spec.control import Control, Team, Telemetry
 from fourplane.spec.economics import Alternative, Prices, Targets, Waiver
 from fourplane.spec.network import Fabric, Network
 from fourplane.spec.security import Security
 from fourplane.spec.storage import Storage
-from fourplane.spec.types import Count, Day, Duration, Model, Name, Text
+from fourplane.spec.types import Count, Day, Duration, Flag, Model, Name, Text
 
 __all__ = ["Declaration", "Quote", "QuoteTerms", "QuotedPool"]
 
@@ -35,11 +35,16 @@ class Declaration(Model):
 
 
 class QuotedPool(Model):
-    """What a provider promises for one pool of the declaration, in the declaration's words."""
+    """What a provider promises for one pool of the declaration, in the declaration's words.
+
+    ``sharing`` is how GPUs are handed over; ``homogeneous`` promises nodes of one kind and firmware.
+    """
 
     name: Name
     count: Count | None = None
     shape: NodeShape | None = None
+    sharing: Sharing | None = None
+    homogeneous: Flag | None = None
     lifecycle: LifeCycle | None = None
     replacement: Replacement | None = None
 
@@ -52,6 +57,7 @@ class QuoteTerms(Model):
     escalation: Text | None = None
     expansion_lead_time: Duration | None = None
     termination: Text | None = None
+    resale: Text | None = None
     data_removal: Text | None = None
     migration: Text | None = None
 
@@ -66,5 +72,6 @@ class Quote(Model):
     pools: tuple[QuotedPool, ...] = ()
     fabric: Fabric | None = None
     storage: Storage | None = None
+    security: Security | None = None
     prices: Prices | None = None
     terms: QuoteTerms | None = None

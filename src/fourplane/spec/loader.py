@@ -23,7 +23,7 @@ from fourplane.spec.references import check_declaration, check_quote
 from fourplane.spec.validation import validate
 from fourplane.spec.workspace import QuoteDocument, Workspace
 
-__all__ = ["DECLARATION", "QUOTES", "is_folder", "load_file", "load_quote", "load_workspace"]
+__all__ = ["DECLARATION", "QUOTES", "declaration_of", "is_folder", "load_file", "load_quote", "load_workspace"]
 
 DECLARATION = "fourplane.yaml"
 """File name of a declaration in its workspace."""
@@ -86,16 +86,26 @@ def load_workspace(path: Path, *, today: date | None = None) -> Workspace:
 
 
 def load_quote(path: Path, *, today: date | None = None) -> QuoteDocument:
-    """Load one quote; its pools are held against ``../fourplane.yaml`` where that exists.
+    """Load one quote; its pools are held against the declaration that ``declaration_of`` finds.
 
     Raises:
         UsageError: there is no such file.
     """
     with _no_collection():
         read = _read(_existing(path))
-        beside = path.resolve().parent.parent / DECLARATION
-        pool_names = _pool_names(_read(beside).document.data) if beside.is_file() else None
-        return _quote(read, pool_names, today or utc_now().date())
+        return _quote(read, _beside(path), today or utc_now().date())
+
+
+def declaration_of(quote: Path) -> Path | None:
+    """Return the declaration that a quote answers: one folder above ``quotes/``, else beside it; None without one."""
+    folder = quote.resolve().parent
+    file = (folder.parent if folder.name == QUOTES else folder) / DECLARATION
+    return file if file.is_file() else None
+
+
+def _beside(quote: Path) -> frozenset[str] | None:
+    declaration = declaration_of(quote)
+    return _pool_names(_read(declaration).document.data) if declaration is not None else None
 
 
 def load_file(path: Path, *, today: date | None = None) -> Workspace | QuoteDocument:
@@ -110,9 +120,7 @@ def load_file(path: Path, *, today: date | None = None) -> Workspace | QuoteDocu
         data = read.document.data
         in_quotes = path.resolve().parent.name == QUOTES
         if in_quotes or (isinstance(data, dict) and "provider" in data and "brief" not in data):
-            beside = path.resolve().parent.parent / DECLARATION
-            pool_names = _pool_names(_read(beside).document.data) if in_quotes and beside.is_file() else None
-            return _quote(read, pool_names, day)
+            return _quote(read, _beside(path), day)
         return _declaration(read, path.parent, day)[0]
 
 

@@ -25,7 +25,8 @@ def command(path: Path, as_json: bool) -> int:
 
     PATH is a workspace (a folder with fourplane.yaml; the present one by
     default) or one YAML file. A file named fourplane.yaml stands for its
-    workspace; any other file is checked alone. All findings come at once.
+    workspace; any other file is checked alone, a quote against the declaration
+    beside it or above quotes/. All findings come at once.
 
     Exit status: 0 without errors (warnings may be there), 1 with errors,
     2 when there is no such file.
@@ -62,7 +63,7 @@ def check(path: Path) -> list[Finding]:
         UsageError: there is no such file, or no fourplane.yaml in the folder.
     """
     from fourplane.base.findings import sorted_findings
-    from fourplane.spec.loader import DECLARATION, QUOTES, is_folder, load_file, load_quote, load_workspace
+    from fourplane.spec.loader import DECLARATION, declaration_of, is_folder, load_file, load_quote, load_workspace
     from fourplane.spec.workspace import QuoteDocument
 
     if path.name == DECLARATION or is_folder(path):
@@ -71,8 +72,8 @@ def check(path: Path) -> list[Finding]:
     loaded = load_file(path)
     if not isinstance(loaded, QuoteDocument):
         return sorted_findings([*loaded.findings, *_rules(loaded)])
-    declaration = path.resolve().parent.parent / DECLARATION
-    if path.resolve().parent.name != QUOTES or not declaration.is_file():
+    declaration = declaration_of(path)
+    if declaration is None:
         return list(loaded.findings)
     quote = load_quote(path)
     workspace = replace(load_workspace(declaration), quotes=(quote,))
@@ -83,7 +84,7 @@ def check(path: Path) -> list[Finding]:
 def _rules(workspace: Workspace) -> list[Finding]:
     """Run the rules of the planes; leave out what only repeats a finding on the file."""
     from fourplane.catalog import load_catalog
-    from fourplane.planes.rules import check as run_rules
+    from fourplane.planes.rules import check_all as run_rules
 
     if "" in workspace.unreadable:
         return []  # nothing of the declaration could be read, so there is no design to judge

@@ -110,6 +110,8 @@ def _measure(store: Any, plan: Plan, resume: bool, as_json: bool) -> Plan:
             raise
     for finding in outcome.findings:
         talk(f"{finding.level}: {finding.code}: {finding.message}")
+    seq, sha256 = store.head
+    talk(f"evidence head {seq} {sha256}: written down, it lets 'evidence verify --head' find a rewritten store")
     return plan
 
 
@@ -157,12 +159,19 @@ def _scratch_folder(folder: Path) -> Path:
 
 @contextmanager
 def _terminate_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end a run as Ctrl-C does: probes stopped, scratch removed, run resumable."""
+    """Let SIGTERM and SIGHUP end a run as Ctrl-C does: probes stopped, scratch removed, run resumable.
+
+    The first signal counts. Later ones are ignored while the probes clean up: an impatient second Ctrl-C would leave
+    their scratch behind.
+    """
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def interrupt(_number: int, _frame: Any) -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, interrupt) for number in numbers}
     try:
         yield
     finally:

@@ -30,14 +30,14 @@ def command(root: Path, as_json: bool) -> int:
     """
     from fourplane.base.verdicts import exit_code
     from fourplane.planes.judge import judge
-    from fourplane.planes.rules import check
+    from fourplane.planes.rules import check_all
     from fourplane.planes.threeway import compare
     from fourplane.review.gate import review
     from fourplane.review.loading import load_case
 
     case = load_case(root)
     rows = compare(case)
-    result = review(case, rows, judge(case), check(case.workspace, case.catalog, case.now.date()))
+    result = review(case, rows, judge(case), check_all(case.workspace, case.catalog, case.now.date()))
     if as_json:
         print_json(result.to_json())
     else:

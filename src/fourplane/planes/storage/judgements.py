@@ -11,9 +11,9 @@ from fourplane.planes.found import name_list
 from fourplane.planes.gates import Bench, Gate, judgement
 from fourplane.planes.model import Judgement, Plane
 from fourplane.planes.promises import root_promises
-from fourplane.records.observation import Observation
+from fourplane.records.observation import Observation, State
 
-__all__ = ["judge_storage"]
+__all__ = ["judge_storage", "restore_gates", "staging_gates", "weights_gates", "write_gates"]
 
 _S = Plane.STORAGE
 _PROVE = "run 'fourplane prove' with --scratch on the storage of the target"
@@ -23,14 +23,14 @@ MB = 1e6
 def judge_storage(bench: Bench) -> Iterator[Judgement]:
     """Yield the judgements of the storage plane."""
     yield _rate(
-        bench, "storage.staging", "dataset staging", "storage.staging.throughput", _staging_gates(bench), whole=False
+        bench, "storage.staging", "dataset staging", "storage.staging.throughput", staging_gates(bench), whole=False
     )
     yield _rate(
         bench,
         "storage.checkpoint_write",
         "checkpoint write",
         "storage.checkpoint.write_throughput",
-        _write_gates(bench),
+        write_gates(bench),
     )
     yield _restore(bench)
     yield _flag(
@@ -40,7 +40,7 @@ def judge_storage(bench: Bench) -> Iterator[Judgement]:
         "write to a new name, fsync, and rename only when every shard is down",
     )  # fmt: skip
     yield _rate(
-        bench, "storage.weights_load", "weights load, cold", "storage.weights.cold_throughput", _weights_gates(bench),
+        bench, "storage.weights_load", "weights load, cold", "storage.weights.cold_throughput", weights_gates(bench),
         whole=False,
     )  # fmt: skip
     yield _flag(
@@ -131,7 +131,8 @@ def _quoted(bench: Bench, path: str) -> Iterator[Gate]:
             )
 
 
-def _staging_gates(bench: Bench) -> list[Gate]:
+def staging_gates(bench: Bench) -> list[Gate]:
+    """Return the bounds on staging: as quoted, as declared, and as size and deadline imply."""
     staging, wish = bench.case.declaration.storage.staging, bench.case.declaration.brief.storage
     cite = bench.case.workspace.cite
     gates = list(_quoted(bench, "storage.staging.throughput"))
@@ -145,7 +146,8 @@ def _staging_gates(bench: Bench) -> list[Gate]:
     return gates
 
 
-def _write_gates(bench: Bench) -> list[Gate]:
+def write_gates(bench: Bench) -> list[Gate]:
+    """Return the bounds on writing a checkpoint: as quoted, as declared, and as size and stall imply."""
     checkpoints = bench.case.declaration.storage.checkpoints
     cite = bench.case.workspace.cite
     gates = list(_quoted(bench, "storage.checkpoints.write_throughput"))
@@ -162,7 +164,8 @@ def _write_gates(bench: Bench) -> list[Gate]:
     return gates
 
 
-def _weights_gates(bench: Bench) -> list[Gate]:
+def weights_gates(bench: Bench) -> list[Gate]:
+    """Return the bound on loading weights."""
     weights, wish = bench.case.declaration.storage.weights, bench.case.declaration.brief.storage
     size = (weights.size if weights else None) or (wish.weights_size if wish else None)
     if not weights or not weights.load_time or not weights.load_time.base or not size:
@@ -170,6 +173,16 @@ def _weights_gates(bench: Bench) -> list[Gate]:
     need = size.base / weights.load_time.base
     place = bench.case.workspace.cite("storage.weights.load_time")
     return [Gate(need, f"{size} in {weights.load_time} need {_mb(need)}", place)]
+
+
+def restore_gates(bench: Bench) -> list[Gate]:
+    """Return the bound on reading a checkpoint back."""
+    size, checkpoints = bench.design.checkpoint_size, bench.case.declaration.storage.checkpoints
+    if not checkpoints or not checkpoints.restore_time or not checkpoints.restore_time.base or not size:
+        return []
+    need = size.value / checkpoints.restore_time.base
+    said = f"{format_bytes(size.value)} in {checkpoints.restore_time} need {_mb(need)}"
+    return [Gate(need, said, bench.case.workspace.cite("storage.checkpoints.restore_time"))]
 
 
 def _restore(bench: Bench) -> Judgement:
@@ -184,21 +197,17 @@ def _restore(bench: Bench) -> Judgement:
     if not verified:
         why = bench.why_not("storage.checkpoint.restore_verified")
         return judgement(key, _S, title, Verdict.UNPROVEN, why, fix=_PROVE)
-    size, checkpoints = bench.design.checkpoint_size, bench.case.declaration.storage.checkpoints
-    gates = []
-    if checkpoints and checkpoints.restore_time and checkpoints.restore_time.base and size:
-        need = size.value / checkpoints.restore_time.base
-        said = f"{format_bytes(size.value)} in {checkpoints.restore_time} need {_mb(need)}"
-        gates.append(Gate(need, said, bench.case.workspace.cite("storage.checkpoints.restore_time")))
     metric = "storage.checkpoint.restore_throughput"
-    return _rate(bench, key, title, metric, gates, extra=tuple(verified))
+    return _rate(bench, key, title, metric, restore_gates(bench), extra=tuple(verified))
 
 
 def _flag(bench: Bench, key: str, title: str, metric: str, good: str, bad: str, fix: str) -> Judgement:
-    measured = bench.measured(metric)
-    if not measured:
-        return judgement(key, _S, title, Verdict.UNPROVEN, bench.why_not(metric), fix=_PROVE)
+    words = bench.words_of_last_run(metric)
+    measured = [one for one in words if one.state is State.MEASURED]
     broken = [one for one in measured if one.value is not True]
+    if not measured or (len(measured) < len(words) and not broken):
+        # one part that left nothing behind says nothing of the part that crashed
+        return judgement(key, _S, title, Verdict.UNPROVEN, bench.why_not(metric), words, fix=_PROVE)
     nodes = [one.subject.removeprefix("node:") for one in broken or measured]
     note = bench.stand_in_note(measured)
     if broken:

@@ -10,11 +10,15 @@ import shutil
 import socket
 import stat
 import time
+from contextlib import suppress
 from typing import Any, Callable
 
 from fourplane.probes.parts.frame import Guard, Output, Stopped, describe, read_text
 
 __all__ = ["Scratch", "alive", "filesystem", "finish", "free_bytes", "owner", "start_time"]
+
+UNMARKED_S = 60.0
+"""Age at which an empty folder without a marker can't be one that another probe is just making."""
 
 
 class Scratch:
@@ -48,7 +52,7 @@ class Scratch:
         if self.path:
             # a thread that is just stopping may still create a file: look again
             for _ in range(20):
-                shutil.rmtree(self.path, ignore_errors=True)
+                self._remove_tree(self.path)
                 if not os.path.lexists(self.path):
                     break
                 time.sleep(0.1)
@@ -56,6 +60,24 @@ class Scratch:
             os.close(self._lock)
             self._lock = -1
         return not (self.path and os.path.lexists(self.path))
+
+    def _remove_tree(self, path: str) -> None:
+        """Remove a marked folder, its marker last: killed in between, what is left still names its owner."""
+        try:
+            names = [name for name in os.listdir(path) if name != self.MARKER]
+        except OSError:
+            return
+        for name in names:
+            inside = os.path.join(path, name)
+            if os.path.isdir(inside) and not os.path.islink(inside):
+                shutil.rmtree(inside, ignore_errors=True)  # never follows a link
+            else:
+                with suppress(OSError):
+                    os.unlink(inside)
+        with suppress(OSError):
+            if os.listdir(path) == [self.MARKER]:
+                os.unlink(os.path.join(path, self.MARKER))
+            os.rmdir(path)
 
     def remove_stale(self) -> None:
         """Remove what killed probes left; remember what was left alone, and why."""
@@ -76,10 +98,18 @@ class Scratch:
         """Remove one folder when its owner is dead; return why it was left alone, "" when it was removed."""
         try:
             status = os.lstat(path)
-            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-                return "no folder of this user"
+        except OSError:
+            return ""  # gone by itself
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+            return "no folder of this user"
+        try:
             marker = os.open(os.path.join(path, self.MARKER), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
+            # killed between making the folder and marking it, or between the marker's end and the folder's
+            if time.time() - status.st_mtime > UNMARKED_S:
+                with suppress(OSError):
+                    os.rmdir(path)  # removes nothing but an empty folder
+                    return ""
             return "no marker"
         try:
             if not stat.S_ISREG(os.fstat(marker).st_mode):
@@ -88,7 +118,8 @@ class Scratch:
             text = os.read(marker, 4096)
             reason = alive(json.loads(text.decode()))
             if not reason:
-                shutil.rmtree(path)  # never follows a link
+                self._remove_tree(path)
+                reason = "could not be removed" if os.path.lexists(path) else ""
             return reason
         except BlockingIOError:
             return "its owner lives"

@@ -1,11 +1,18 @@
-"""Golden texts: what people read, kept word for word and renewed by one switch, ``pytest --update``."""
+"""What all tests share: how hypothesis searches, and golden texts, renewed by one switch, ``pytest --update``."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# At a desk each run looks elsewhere and may find something new; a gate must say the same of the same commit.
+settings.register_profile("gate", derandomize=True, deadline=None)
+settings.register_profile("desk", deadline=None)
+settings.load_profile("gate" if os.environ.get("CI") else "desk")
 
 GOLDEN = Path(__file__).parent / "golden"
 

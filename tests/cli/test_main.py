@@ -30,7 +30,12 @@ def test_a_reader_that_goes_away_is_neither_a_verdict_nor_a_traceback(workspace:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [FOURPLANE, "review", "-C", workspace], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        [FOURPLANE, "review", "-C", workspace],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
     )
     os.close(writing)
     assert done.returncode == 141
@@ -40,7 +45,12 @@ def test_a_reader_that_goes_away_is_neither_a_verdict_nor_a_traceback(workspace:
 def test_a_full_disk_is_a_tool_error_not_a_rejection(workspace: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [FOURPLANE, "review", "-C", workspace], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+            [FOURPLANE, "review", "-C", workspace],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
         )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr

@@ -94,8 +94,11 @@ def test_a_catalogue_alone_passes_nothing(build: Any, case: Any, both: Any, cata
 # storage
 
 
+ONE_NODE = {"brief.max_job_nodes": 1, "pools[0].count": 1, "pools[0].hosts": "n1"}
+
+
 def test_good_storage_passes_and_names_the_gate(build: Any, case: Any, storage: Any) -> None:
-    out = judged(case(build({"brief.max_job_nodes": 1}), storage()))
+    out = judged(case(build(ONE_NODE), storage()))
     passed = {key for key, one in out.items() if one.verdict is P}
     assert passed == {
         "storage.staging", "storage.checkpoint_write", "storage.checkpoint_restore", "storage.crash_consistency",
@@ -134,7 +137,7 @@ def test_the_slowest_node_decides(build: Any, case: Any, storage: Any) -> None:
 
 
 def test_the_declared_tolerance_is_honoured_and_told(build: Any, case: Any, storage: Any) -> None:
-    tolerant = build({"targets.tolerance": "10 %"})
+    tolerant = build({**ONE_NODE, "targets.tolerance": "10 %"})
     out = judged(case(tolerant, storage(staging__throughput=9_000.0)))["storage.staging"]
     assert out.verdict is P
     assert "10% tolerated" in out.reason
@@ -185,7 +188,7 @@ def test_a_crashed_probe_is_unproven_with_its_reason(build: Any, case: Any, obse
 
 
 def test_a_stand_in_passes_for_itself_only(build: Any, case: Any, storage: Any, delete: object) -> None:
-    changes = {"pools[0].role": "stand-in", "pools[0].hosts": delete, "brief.max_job_nodes": 1}
+    changes = {"pools[0].role": "stand-in", "pools[0].hosts": delete, "pools[0].count": 1, "brief.max_job_nodes": 1}
     out = judged(case(build(changes), storage("laptop")))
     assert out["storage.staging"].verdict is P
     assert out["storage.staging"].reason.endswith("on laptop, a stand-in: it holds for that machine only")
@@ -403,3 +406,39 @@ def test_scratch_of_a_crashed_part_is_not_clean_because_another_part_was(
     assert "killed" in out.reason
     later = Observation(**{**fields, "run": "next", "at": clean.at + timedelta(hours=1)})
     assert judged(case(build(), [clean, broken, later]))["storage.scratch_clean"].verdict is P
+
+
+@pytest.mark.parametrize("key", ["storage.staging", "storage.weights_load"])
+def test_one_node_of_two_proves_nothing_of_the_other(build: Any, case: Any, storage: Any, key: str) -> None:
+    out = judged(case(build({"brief.max_job_nodes": 1}), storage()))[key]
+    assert out.verdict is U
+    assert "not looked at: 1 declared node;" in out.reason
+    both = judged(case(build({"brief.max_job_nodes": 1}), [*storage(), *storage("n2")]))[key]
+    assert both.verdict is P
+
+
+def test_a_machine_that_no_pool_names_proves_nothing_of_the_pool(build: Any, case: Any, storage: Any) -> None:
+    out = judged(case(build({"brief.max_job_nodes": 1}), storage("stranger")))["storage.staging"]
+    assert out.verdict is U
+    assert "not looked at: 2 declared nodes;" in out.reason
+
+
+def test_a_synthetic_dataset_does_not_stand_for_the_declared_source(build: Any, case: Any, storage: Any) -> None:
+    seen = storage(staging__source="synthetic directory")
+    out = judged(case(build(ONE_NODE), seen))["storage.staging"]
+    assert out.verdict is U
+    assert "the declared source is object store" in out.reason
+    assert "--dataset" in out.fix
+
+
+def test_a_count_that_failed_is_no_gpu_whatever_models_were_named(
+    build: Any, case: Any, both: Any, observe: Any
+) -> None:
+    def doubted(one: Observation) -> Observation:
+        if one.metric != "compute.gpu.count":
+            return one
+        fields = {f: getattr(one, f) for f in one.__slots__}
+        return Observation(**{**fields, "value": None, "state": State.FAILED, "reason": "not on the bus"})
+
+    assert judged(case(build(), both))["compute.gpu"].verdict is P
+    assert judged(case(build(), [doubted(one) for one in both]))["compute.gpu"].verdict is U

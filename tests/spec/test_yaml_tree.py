@@ -133,7 +133,10 @@ def test_limits_can_be_set() -> None:
     assert codes_of(b"a: " + b"x" * 100, small) == ["spec-too-large"]
 
 
-_TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=12)
+# PyYAML writes by YAML 1.1, where 0E0 and 0o7 are texts and stand without quotes; here they are numbers (YAML 1.2)
+_TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=12).filter(
+    lambda text: not text.lstrip("+-.")[:1].isdigit()
+)
 _SCALARS = st.one_of(st.integers(-(10**6), 10**6), st.booleans(), st.none(), st.dates(), _TEXTS)
 _KEYS = st.text("abc.[]x-", min_size=1, max_size=6)
 _TREES = st.recursive(

@@ -56,7 +56,10 @@ class Finding:
     evidence: tuple[str, ...] = field(default=())
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stable JSON form."""
+        """Return the stable JSON form; plane and evidence are there only when there is something to say."""
+        more: dict[str, Any] = {"plane": self.plane} if self.plane else {}
+        if self.evidence:
+            more["evidence"] = list(self.evidence)
         return {
             "code": self.code,
             "level": str(self.level),
@@ -69,8 +72,7 @@ class Finding:
             "expected": self.expected,
             "fix": self.fix,
             "link": self.link,
-            "plane": self.plane,
-            "evidence": list(self.evidence),
+            **more,
         }
 
     @property

@@ -41,7 +41,11 @@ _RAW_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,79}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ProbeObservation:
-    """One observation as the probe wrote it; the subject is relative to the node."""
+    """One observation as the probe wrote it; the subject is relative to the node.
+
+    ``raw`` and ``line`` cite a raw text that the probe sent; ``at_line`` is the line of the stream that holds the
+    observation itself, 0 where it was derived.
+    """
 
     subject: str
     metric: str
@@ -54,6 +58,7 @@ class ProbeObservation:
     conditions: dict[str, Any]
     raw: str
     line: int
+    at_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +164,7 @@ def _take(out: ProbeOutput, fields: dict[str, Any], number: int, text: str) -> N
             conditions=dict(fields.get("conditions") or {}),
             raw=str(fields.get("raw", "")),
             line=int(fields.get("line", 0)),
+            at_line=number,
         )
     except (KeyError, ValueError, TypeError, OverflowError):
         out.refusals.append(Refusal("probe-observation-malformed", number, text[:200]))

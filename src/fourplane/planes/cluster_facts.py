@@ -127,6 +127,9 @@ def _decide(
     wanted = [("declared", declared)] if declared is not None else []
     wanted += [(f"promised by {p.provider}", p.value) for p in given]
     if fact.name == "fabric.kind" and all(str(want) == "none" for _, want in wanted):
+        many = sum(pool.declared_nodes for pool in found.pools)
+        if many > 1:
+            return Verdict.FAILED, f"{many:,} nodes are declared, and no fabric between them"
         if measured:
             return Verdict.PASSED, "declared as one node without a fabric; nothing has to leave it"
         return Verdict.UNPROVEN, f"nobody looked at the node's network; {fact.prove}"

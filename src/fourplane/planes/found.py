@@ -76,10 +76,9 @@ class Found:
         self.strays: list[str] = []
         self._owner: dict[str, NodePool] = {}
         only = self.pools[0] if len(self.pools) == 1 else None
-        anyone = any(node in claimed for node in nodes)
         for node in nodes:
             owner = claimed.get(node)
-            if owner is None and only is not None and not anyone:
+            if owner is None and only is not None and not only.names:
                 owner = only
                 owner.how = "the only pool"
             if owner is None:
@@ -140,7 +139,9 @@ class Found:
     def has_gpu(self, node: str) -> bool:
         """Tell whether a GPU was measured on the node."""
         count = self.of_node("compute.gpu.count", node)
-        return bool(count and count.number) or bool(self.devices("compute.gpu.model", node))
+        if count is not None:
+            return bool(count.number)  # a count that failed is no GPU, whatever a tool names one by one
+        return bool(self.devices("compute.gpu.model", node))
 
 
 def _expand(text: str) -> list[str]:

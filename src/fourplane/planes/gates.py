@@ -43,6 +43,15 @@ class Bench:
         """Return the measured words on a metric, one for each subject."""
         return [one for one in self.found.every(metric) if one.state is State.MEASURED]
 
+    def not_looked_at(self, observations: Iterable[Observation]) -> int:
+        """Return how many declared nodes are missing from ``observations``.
+
+        Counted in the pools that they speak of; in all pools when they speak of no declared node at all.
+        """
+        nodes = {one.subject.removeprefix("node:").split("/", 1)[0] for one in observations}
+        spoken = [pool for pool in self.found.pools if nodes & set(pool.nodes)] or self.found.pools
+        return sum(max(0, pool.declared_nodes - len(nodes & set(pool.nodes))) for pool in spoken)
+
     def words_of_last_run(self, metric: str) -> list[Observation]:
         """Return every word on a metric that the newest run said of each subject, one for each method."""
         last = {one.subject: one.run for one in self.found.every(metric)}

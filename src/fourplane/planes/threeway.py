@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fourplane.base.text import plural, printable
@@ -103,9 +103,12 @@ def _row(
     values = {node: value for node, (value, _) in readings.items() if value is not None}
     seen = [one for _, one in readings.values() if one is not None]
     question = _Question(found, pool, fact, nodes, whole, declared, quoted, values, seen)
-    verdict, reason = _contradiction(question) or _gap(question) or _answered(question)
-    if pool.view.is_stand_in and fact.about_gpu and verdict is not Verdict.FAILED:
-        verdict, reason = Verdict.UNPROVEN, _stand_in_reason(found, nodes)
+    if pool.view.is_stand_in and fact.about_gpu:
+        # its GPUs, if it has any, are not those that are to be bought: they count neither for nor against
+        on_paper = _contradiction(replace(question, values={}))
+        verdict, reason = on_paper or (Verdict.UNPROVEN, _stand_in_reason(found, nodes))
+    else:
+        verdict, reason = _contradiction(question) or _gap(question) or _answered(question)
     place = "brief.target_gpus" if target else f"{pool.view.path}.{fact.path}"
     places = [case.workspace.cite(place)] if declared is not None or target else []
     places += [p.place for p in quoted if p.value is not None]

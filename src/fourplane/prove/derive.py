@@ -40,12 +40,14 @@ class Derived:
     complete: bool = False
 
 
-def derive(node: str, output: ProbeOutput) -> Derived:
+def derive(node: str, output: ProbeOutput, stream: str = "") -> Derived:
     """Return the observations and findings of a probe's output on a node.
 
     Args:
         node: name of the node, without ``node:``.
         output: what ``formats.probe_lines.read`` made of its lines.
+        stream: name under which the lines themselves are stored; an observation that cites no raw text cites its own
+            line there. "" where they are not stored.
 
     Returns:
         Observations with a ``RawRef`` whose path is ``NODE/NAME-OF-THE-RAW-TEXT`` and whose hash is empty: the store
@@ -54,7 +56,7 @@ def derive(node: str, output: ProbeOutput) -> Derived:
     derived = Derived(complete=output.complete)
     seen: set[tuple[str, str, str]] = set()
     for one in output.observations:
-        _add(_observation(node, one, output), derived, seen)
+        _add(_observation(node, one, output, stream), derived, seen)
     facts = read_gpus(output)
     for one in facts.observations:
         _add(_observation(node, one, output), derived, seen)
@@ -63,8 +65,8 @@ def derive(node: str, output: ProbeOutput) -> Derived:
     return derived
 
 
-def _observation(node: str, one: ProbeObservation, output: ProbeOutput) -> Observation:
-    raw = None
+def _observation(node: str, one: ProbeObservation, output: ProbeOutput, stream: str = "") -> Observation:
+    raw = RawRef(f"{node}/{stream}", "", one.at_line) if stream and one.at_line else None
     if one.raw in output.raws:
         text = output.raws[one.raw]
         lines = text.count("\n") + (not text.endswith("\n"))

@@ -123,9 +123,9 @@ def _collect(
 ) -> None:
     """Turn one node's result into observations, raw texts and findings; gaps become failed observations."""
     output = read(result.lines)
-    derived = derive(result.node, output)
-    prefix = f"{result.node}/"
-    raws[f"{prefix}{step.id}.jsonl"] = "\n".join(result.lines)
+    stream, prefix = f"{step.id}.jsonl", f"{result.node}/"
+    derived = derive(result.node, output, stream)
+    raws[f"{prefix}{stream}"] = "\n".join(result.lines)
     if result.stderr.strip():
         raws[f"{prefix}{step.id}.stderr.txt"] = result.stderr
     raws.update({f"{prefix}{name}": text for name, text in output.raws.items()})

@@ -52,7 +52,7 @@ class Asked:
 
     @property
     def needed(self) -> str:
-        """Return what is wanted with its bound, such as ``at least 112`` or ``2 TB, at most 6 % below``; "" for nothing."""
+        """Return what is wanted with its bound, such as ``at least 112``; "" where the declaration leaves it open."""
         if not self.wanted or not self.bound or ", " in self.wanted:
             return self.wanted
         if "%" in self.bound:

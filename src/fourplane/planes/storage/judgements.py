@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from fourplane.base.text import printable
+from fourplane.base.text import plural, printable
 from fourplane.base.units import format_bytes
 from fourplane.base.verdicts import Verdict
 from fourplane.planes.found import name_list
@@ -22,9 +23,7 @@ MB = 1e6
 
 def judge_storage(bench: Bench) -> Iterator[Judgement]:
     """Yield the judgements of the storage plane."""
-    yield _rate(
-        bench, "storage.staging", "dataset staging", "storage.staging.throughput", staging_gates(bench), whole=False
-    )
+    yield _staging(bench)
     yield _rate(
         bench,
         "storage.checkpoint_write",
@@ -51,6 +50,20 @@ def judge_storage(bench: Bench) -> Iterator[Judgement]:
     yield _snapshots(bench)
 
 
+def _staging(bench: Bench) -> Judgement:
+    """Judge staging; a synthetic dataset on the node's own disk says nothing about a source that lies elsewhere."""
+    out = _rate(
+        bench, "storage.staging", "dataset staging", "storage.staging.throughput", staging_gates(bench), whole=False
+    )
+    declared = bench.case.declaration.storage.staging
+    synthetic = [one for one in bench.measured("storage.staging.source") if "synthetic" in str(one.value)]
+    if out.verdict is not Verdict.PASSED or not synthetic or declared is None or not declared.source:
+        return out
+    reason = f"{out.reason}; from a {synthetic[0].value}, and the declared source is {printable(declared.source)}"
+    fix = "run 'fourplane prove --dataset' with the folder or bucket that the dataset comes from"
+    return replace(out, verdict=Verdict.UNPROVEN, reason=reason, fix=fix)
+
+
 def _rate(
     bench: Bench, key: str, title: str, metric: str, gates: list[Gate], *, whole: bool = True,
     extra: tuple[Observation, ...] = (),
@@ -73,6 +86,10 @@ def _rate(
     need = hardest.least * (1 - bench.tolerance)
     allowed = f", {bench.tolerance:.0%} tolerated" if bench.tolerance else ""
     bound = f"{hardest.said}{allowed}"
+    missing = bench.not_looked_at(measured)
+    if rate >= need and missing:
+        reason = f"{told}; not looked at: {plural(missing, 'declared node')}; {bound}{note}"
+        return judgement(key, _S, title, Verdict.UNPROVEN, reason, evidence, places, "run it on every node")
     if rate >= need:
         return judgement(key, _S, title, Verdict.PASSED, f"{told}; {bound}{note}", evidence, places)
     nodes = max(1, bench.design.job_nodes)
